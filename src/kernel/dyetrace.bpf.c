@@ -20,6 +20,7 @@
 #include "kernel/content/pages.bpf.c"
 #include "kernel/programs/names.bpf.c"
 #include "kernel/programs/process.bpf.c"
+#include "kernel/programs/queues.bpf.c"
 #include "kernel/programs/retransmit.bpf.c"
 #include "kernel/programs/sets.bpf.c"
 #include "kernel/programs/signal.bpf.c"

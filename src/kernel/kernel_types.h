@@ -233,7 +233,21 @@ struct pid_namespace {
 	} idr; /* struct pid by number */
 };
 
+struct ipc_namespace {
+	struct ns_common ns;
+};
+
+struct mq_attr {
+	long mq_curmsgs;
+};
+
+struct mqueue_inode_info {
+	struct inode vfs_inode;
+	struct mq_attr attr;
+};
+
 struct nsproxy {
+	struct ipc_namespace *ipc_ns;
 	struct mnt_namespace *mnt_ns;
 	struct net *net_ns;
 };

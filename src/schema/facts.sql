@@ -23,7 +23,8 @@ WITH handle AS (
     SELECT host_index, handle_id, any_value(object_id) AS kernel_object_id, any_value(device) AS device, any_value(inode) AS inode,
            any_value(generation) AS generation, any_value(serial) AS serial, any_value(mount_id) AS mount_id, any_value(mode) AS mode,
            any_value(_object_type_name(object_type)) AS object_type, any_value(file_system) AS file_system,
-           any_value(CASE WHEN flags & 4 <> 0 AND starts_with(path, '/') THEN '…' || path ELSE path END) AS path, min(valid_from_ns) AS valid_from_ns -- cut at PATH_MAX
+           any_value(CASE WHEN flags & 4 <> 0 AND starts_with(path, '/') THEN '…' || path ELSE path END) AS path, min(valid_from_ns) AS valid_from_ns, -- cut at PATH_MAX
+           any_value(flags & 2 <> 0) AS unlinked
     FROM internal.raw_handle GROUP BY host_index, handle_id),
 ends AS (
     SELECT host_index, handle_id, any_value(cookie) AS cookie, any_value(family) AS family, any_value(socket_type) AS socket_type,
@@ -34,7 +35,7 @@ ends AS (
     FROM internal.raw_socket GROUP BY host_index, handle_id)
 SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | min(h.kernel_object_id) OVER (
            PARTITION BY h.host_index, h.device, h.inode, h.generation, h.serial) AS object_id, h.device, h.inode, h.generation,
-       h.serial, h.mount_id, h.mode, h.object_type, h.file_system, coalesce(s.unix_path, _readable_name(h.object_type, h.inode, h.path, h.file_system)) AS path, h.valid_from_ns,
+       h.serial, h.mount_id, h.mode, h.object_type, h.file_system, coalesce(s.unix_path, _readable_name(h.object_type, h.inode, h.path, h.file_system)) AS path, h.valid_from_ns, h.unlinked,
        s.cookie, s.family, s.socket_type, s.protocol, coalesce(_known_address(s.local_address, s.local_port), s.unix_path) AS local_address,
        nullif(s.local_port, 0) AS local_port, coalesce(_known_address(s.remote_address, s.remote_port), s.unix_peer_path) AS remote_address, nullif(s.remote_port, 0) AS remote_port, s.connection_id, s.network_namespace
 FROM handle h LEFT JOIN ends s USING (host_index, handle_id);

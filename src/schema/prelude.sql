@@ -6,6 +6,8 @@ CREATE OR REPLACE MACRO _task_id(host_index, start_ns, pid) AS
 -- A process or thread, as the first host of its kernel calls it.
 CREATE OR REPLACE MACRO _of_kernel(id, kernel) AS (kernel::UBIGINT << 54) | (id::UBIGINT & 18014398509481983::UBIGINT);
 -- The memory of a process, as flows know an object: its number with a bit that no id of an object has.
+-- A queue of System V, as an object that flows go through: the kernel has no file for it.
+CREATE OR REPLACE MACRO _queue_of(kernel, ipc_namespace, msqid) AS hash(kernel, ipc_namespace, msqid) >> 3 | 2305843009213693952::UBIGINT;
 CREATE OR REPLACE MACRO _memory_of(process_id) AS process_id::UBIGINT | 4611686018427387904::UBIGINT;
 -- Ids are below 2^63: there are at most 512 hosts. What needs 64 bits (a fingerprint, an inode) is those bits as a signed number: to_hex() shows them.
 CREATE OR REPLACE MACRO _signed_bits(v) AS CASE WHEN v > 9223372036854775807 THEN (v - 9223372036854775808)::BIGINT - 9223372036854775807 - 1 ELSE v::BIGINT END;

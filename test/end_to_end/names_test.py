@@ -76,6 +76,25 @@ class NamesTest(FollowTest):
             self.assertIn("copy", self.files(self.trail(trace, "--path", self.seen(self.path(name)))), name)
         self.assertIn("copy", self.files(self.trail(trace, "--path", self.seen(source))))
 
+    def test_what_a_rename_replaces_is_told_apart_from_what_has_its_name_then(self):
+        first, second = self.random_file("first", 30_000), self.random_file("second", 20_000)
+        trace = self.record("--content=hash", "--", "sh", "-c", "cat first > a; cat second > b; cat b > b1; stat -c %i a b > said; mv a b; cat b > b2; "
+                            "ln b twin; mv -T b other; mv b1 new", cwd=self.folder)
+        with open(self.path("said"), encoding="ascii") as said:
+            new, old = (int(inode) for inode in said.read().split())
+        b = self.seen(self.path("b"))
+        replaced = trace.rows("SELECT o.inode, e.path, e.path2 FROM event_objects r JOIN events e USING (event_id) JOIN objects o ON o.object_id = r.object_id WHERE role = 'replaced'")
+        self.assertEqual([(int(row["inode"]), row["path"], row["path2"]) for row in replaced], [(old, self.seen(self.path("a")), b)])
+        names = trace.rows(f"SELECT o.inode, n.valid_from_ns, n.valid_to_ns FROM object_names n JOIN objects o USING (object_id) WHERE n.path = '{b}' ORDER BY n.valid_from_ns")
+        self.assertEqual([int(row["inode"]) for row in names], [old, new])
+        self.assertEqual(names[0]["valid_to_ns"], names[1]["valid_from_ns"])
+        inodes = {row["object_id"]: int(row["inode"]) for row in trace.rows("SELECT object_id::VARCHAR AS object_id, inode FROM objects WHERE inode IS NOT NULL")}
+        for direction, far in (([], {(old, 20_000, "b1"), (new, 30_000, "b2")}), (["--back"], {(old, 20_000, "second"), (new, 30_000, "first")})):
+            trail = self.trail(trace, "--path", b, *direction)
+            whose = {(inodes[hop["object2_id" if direction else "object_id"]], hop["bytes"], os.path.basename(hop["path" if direction else "path2"])) for hop in trail["hops"]}
+            self.assertEqual(whose, far, trail)
+            self.assertIn(" · 2 files had this name, one after the other", self.follow(trace, "--path", b, *direction).splitlines()[0])
+
     def test_two_files_that_are_exchanged_have_each_the_name_of_the_other(self):
         first, second = os.stat(self.file("first")).st_ino, os.stat(self.file("second")).st_ino
         exchange = "import ctypes; assert ctypes.CDLL(None).renameat2(-100, b'first', -100, b'second', 2) == 0"

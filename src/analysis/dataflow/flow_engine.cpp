@@ -71,7 +71,8 @@ FlowEngine::FlowEngine(const FlowLimits& limits, const Lineage& lineage, ExtentS
 bool FlowEngine::touch_in_flight(const Operation& operation) {
     const Channel from = operation.from.channel, to = operation.to.channel;
     return to == Channel::kFile || is_long_read(operation) || is_counted(from) || is_counted(to) ||
-           from == Channel::kUnixMessages || to == Channel::kUnixMessages;
+           from == Channel::kUnixMessages || to == Channel::kUnixMessages ||
+           from == Channel::kQueue || to == Channel::kQueue;
 }
 
 ByteStream* FlowEngine::tcp_stream(const Side& side, bool sends, std::uint64_t now_ns) {
@@ -105,6 +106,8 @@ void FlowEngine::starts(const Operation& operation) {
         stream_of(from.object, operation.start_ns).take_starts(operation.event);
     } else if (from.channel == Channel::kUnixMessages) {
         messages_[from.object].take_starts(operation.event);
+    } else if (from.channel == Channel::kQueue) {
+        mailboxes_[from.object].take_starts(operation.event);
     } else if (is_long_read(operation)) {
         file_of(from.object).read_starts(operation.event, operation.start_ns);
     }
@@ -114,6 +117,8 @@ void FlowEngine::starts(const Operation& operation) {
         stream_of(taker_of(to), operation.start_ns).send_starts(operation.event);
     } else if (to.channel == Channel::kUnixMessages && to.other != 0) {
         messages_[to.other].send_starts(operation.event);
+    } else if (to.channel == Channel::kQueue) {
+        mailboxes_[to.object].send_starts(operation.event);
     }
 }
 
@@ -145,6 +150,9 @@ std::uint64_t FlowEngine::take(const Operation& operation, std::vector<Flow>& fl
             return kUnknown;
         case Channel::kDatagrams:
             datagrams_.taken(operation, act, flows);
+            return kUnknown;
+        case Channel::kQueue:
+            mailboxes_[side.object].taken(operation, act, flows);
             return kUnknown;
         case Channel::kNone:
             break;
@@ -185,6 +193,9 @@ std::uint64_t FlowEngine::put(const Operation& operation, std::vector<Flow>& flo
         case Channel::kDatagrams:
             datagrams_.sent(operation, act, flows);
             return kUnknown;
+        case Channel::kQueue:
+            mailboxes_[side.object].sent(operation, act, flows);
+            return kUnknown;
         case Channel::kNone:
             break;
     }
@@ -209,8 +220,15 @@ void FlowEngine::ends(const Operation& operation, std::vector<Flow>& flows) {
                 stream->second.bytes.lose_count(operation.event);
             }
         }
+        for (const std::uint64_t queue : {operation.from.object, operation.to.object}) {
+            if (const auto mailbox = mailboxes_.find(queue); mailbox != mailboxes_.end()) {
+                mailbox->second.lose_count(operation.event);
+            }
+        }
     }
-    if (operation.bytes == 0) {
+    const bool is_message = !operation.unfinished && (operation.from.channel == Channel::kQueue ||
+                                                      operation.to.channel == Channel::kQueue);
+    if (operation.bytes == 0 && !is_message) {
         see_empty(operation, flows);
         return;
     }
@@ -290,12 +308,19 @@ void FlowEngine::forget_streams() {
         forgotten_ += messages_.size();
         messages_.clear();
     }
+    if (mailboxes_.size() > limits_.streams_max) {
+        forgotten_ += mailboxes_.size();
+        mailboxes_.clear();
+    }
 }
 
 std::uint64_t FlowEngine::forgotten() const {
     std::uint64_t messages = 0;
     for (const auto& [object, queue] : messages_) {
         messages += queue.forgotten();
+    }
+    for (const auto& [object, mailbox] : mailboxes_) {
+        messages += mailbox.forgotten();
     }
     return forgotten_ + pool_.forgotten + messages + datagrams_.forgotten() + content_.forgotten() +
            anchors_.forgotten() + dyes_.forgotten();

@@ -25,6 +25,7 @@
 #include "analysis/dataflow/datagrams.h"
 #include "analysis/dataflow/dye_memory.h"
 #include "analysis/dataflow/file_history.h"
+#include "analysis/dataflow/mailbox.h"
 #include "analysis/dataflow/message_queue.h"
 #include "analysis/dataflow/operation.h"
 
@@ -103,6 +104,7 @@ class FlowEngine {
     std::unordered_map<std::uint64_t, Stream>
         streams_;  // pipes; unix sockets by the end that takes
     std::unordered_map<std::uint64_t, MessageQueue> messages_;  // by the end that takes
+    std::unordered_map<std::uint64_t, Mailbox> mailboxes_;
     Datagrams datagrams_;
     std::uint64_t forgotten_ = 0;
 };

@@ -22,6 +22,7 @@ enum class Channel : std::uint8_t {
     kUnixStream,    // the same, from one end to the other one
     kUnixMessages,  // message by message
     kDatagrams,     // by their ports and their content: UDP
+    kQueue,         // message by message of one type or priority: System V, POSIX
 };
 
 // How the bytes of a pipe or unix socket can be counted, as sql/moves.sql says it.
@@ -43,7 +44,7 @@ struct Side {
     bool peeks = false;        // the bytes stay: MSG_PEEK, tee
     std::uint64_t object = 0;  // 0: there is no such side
     std::uint64_t other =
-        0;  // TCP: the connection; unix: the object at the other end; UDP: both ports; 0: not known
+        0;  // TCP: the connection; unix: the object at the other end; UDP: both ports; queue: type or priority of the message, + 1; 0: not known
     std::uint64_t offset =
         kUnknown;  // of the first byte: a file's file_offset, a TCP stream's stream_offset
     // UDP: numbers that stand for the addresses of this end and of the other one; 0: not known.

@@ -38,6 +38,7 @@ struct task_state {
 	__u32 entry_type; /* close: enum object_type */
 	__u32 killed; /* of a process's first thread: that a signal ends it was written; any CPU may */
 	__u32 address_room; /* bytes that the call may fill with an address; 0: none, or not known */
+	__u32 replaced_id; /* rename: handle of what had the new name; 0: nothing */
 	struct object_key removed; /* unlink, rmdir, rename: what ends if the call succeeds; ino 0: nothing */
 	struct filter_object closed; /* of handle_id: what the filter is told */
 	struct filter_task filter;

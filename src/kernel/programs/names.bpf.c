@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Where the buckets of the kernel's cache of names are, and what a name stood for before a call takes it away. */
+#include "kernel/helpers/children.h"
 #include "kernel/helpers/lookup.h"
 #include "kernel/helpers/paths.h"
 #include "kernel/iterators.h"
@@ -61,18 +62,41 @@ int BPF_PROG(prepare_names, struct pt_regs *regs, long id)
 	struct task_state *state = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
 	struct scratch *scratch = cpu_scratch();
 	const volatile struct syscall_shape *shape;
+	__u64 replaced = 0;
 
-	if (!state || !scratch || !finds_objects())
+	if (!state || !scratch)
+		return 0;
+	state->replaced_id = 0;
+	if (!finds_objects())
 		return 0;
 	shape = shape_of(state->syscall >> ABI_SHIFT, state->syscall & NUMBER_MAX);
 	/* what is at the second one gets its name while it has it; of mounts it stays */
 	if (shape->path2 && see_argument(scratch, state, shape->path2, shape->dirfd2, !shape->keeps_link) && shape->keeps_link &&
-	    !exchanges(state, shape))
+	    !exchanges(state, shape)) {
 		keep_removed(scratch, state);
+		state->replaced_id = scratch->seen.handle_id;
+		replaced = scratch->seen.inode;
+	}
 	if (!see_argument(scratch, state, shape->path, shape->dirfd, !shape->keeps_link))
 		return 0;
 	keep_seen(scratch, state);
+	if (scratch->seen.inode == replaced) /* two names of one file: both stay */
+		state->replaced_id = 0;
 	if (shape->special == SPECIAL_REMOVE)
 		keep_removed(scratch, state);
+	return 0;
+}
+
+/* What the new name stood for. */
+SEC("tp_btf/sys_exit")
+int BPF_PROG(follow_rename, struct pt_regs *regs, long result)
+{
+	struct task_state *state = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
+	struct scratch *scratch = cpu_scratch();
+
+	if (!state || !scratch || scratch->event.result < 0 || scratch->event.present & SYSCALL_HAS_ENTRY_MISSED ||
+	    !state->replaced_id)
+		return 0;
+	touch(scratch, EVENT_ROLE_REPLACED, -1, state->replaced_id, 0);
 	return 0;
 }

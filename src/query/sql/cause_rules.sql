@@ -37,11 +37,11 @@ bytes_moved AS (
       ELSE a.begin_ns + 1 + ((f.from_position + f.bytes - 1)::HUGEINT * (s.duration_ns - 1) // s.bytes)::UBIGINT END AS from_at,
     b.event AS to_event, b.thread AS to_thread, CASE WHEN t.event IS NULL THEN b.end_ns
       ELSE b.begin_ns + ((f.to_position::HUGEINT * (t.duration_ns - 1) + t.bytes - 1) // t.bytes)::UBIGINT END AS to_at,
-    CASE f.rule WHEN {flow_rule.tcp} THEN {cause_rule.tcp} WHEN {flow_rule.pipe} THEN {cause_rule.pipe} WHEN {flow_rule.unix} THEN {cause_rule.unix} ELSE {cause_rule.file} END AS rule
+    CASE f.rule WHEN {flow_rule.tcp} THEN {cause_rule.tcp} WHEN {flow_rule.pipe} THEN {cause_rule.pipe} WHEN {flow_rule.unix} THEN {cause_rule.unix} WHEN {flow_rule.queue} THEN {cause_rule.queue} ELSE {cause_rule.file} END AS rule
   FROM internal.derived_flows f JOIN places a ON a.event = f.from_event JOIN places b ON b.event = f.to_event
   LEFT JOIN passing s ON s.event = f.from_event LEFT JOIN passing t ON t.event = f.to_event
   ANTI JOIN unlike u ON u.from_event = f.from_event AND u.to_event = f.to_event
-  WHERE f.rule <= {flow_rule.file} AND f.certainty = {certainty.certain}),
+  WHERE (f.rule <= {flow_rule.file} OR f.rule = {flow_rule.queue}) AND f.certainty = {certainty.certain}),
 handed_over AS (
   SELECT a.event, a.thread, a.begin_ns, b.event, b.thread, b.end_ns, f.rule
   FROM internal.derived_handovers f JOIN places a ON a.event = f.from_event JOIN places b ON b.event = f.to_event)

@@ -1,7 +1,8 @@
 -- Operations for the flow engine: what moved bytes, or cut a file. Names of channels are those of analysis::Channel, whose order is looked at: from kPipe on bytes have no offset.
 
 -- statement items: CTEs up to `items`: what each handle stands for. Files that the kernel makes up while they are read do not give back what was written. The other end of a
--- TCP connection must be in the trace, else nothing would ever take what is sent.
+-- TCP connection must be in the trace, else nothing would ever take what is sent. A queue of messages is one for the calls of messages only;
+-- one of System V was made by msgget if its key is IPC_PRIVATE (0) or IPC_EXCL (1024) was asked for.
 connected AS (SELECT connection_id FROM internal.lone_handles WHERE connection_id IS NOT NULL
     GROUP BY 1 HAVING count(DISTINCT object_id) > 1),
 tcp AS (SELECT object_id, max(connection_id) AS connection_id FROM internal.lone_handles SEMI JOIN connected USING (connection_id)
@@ -15,12 +16,20 @@ born AS (SELECT h.object_id FROM internal.raw_event_object e JOIN internal.lone_
     WHERE _event_role_name(e.role) = 'created'
   UNION SELECT h.object_id FROM internal.lone_calls e JOIN internal.lone_handles h USING (host_index, handle_id)
     JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall WHERE e.result >= 0 AND h.object_type IN ('pipe', 'socket')
-    AND k.name IN ('open', 'openat', 'openat2', 'socket', 'accept', 'accept4')),
+    AND k.name IN ('open', 'openat', 'openat2', 'socket', 'accept', 'accept4')
+  UNION SELECT h.object_id FROM internal.lone_calls e JOIN internal.lone_handles h USING (host_index, handle_id)
+    JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall WHERE e.result >= 0 AND k.name = 'mq_open'
+    AND e.argument1 & {open_flags.O_CREAT} <> 0 AND e.argument1 & {open_flags.O_EXCL} <> 0),
+queue_messages AS (SELECT host_index, cpu, parent_sequence AS sequence, nullif(range_begin, -1) AS type, CASE WHEN handle_id = 0 THEN range_end END AS ipc_namespace,
+    CASE WHEN handle_id > 0 THEN range_end END AS left_over FROM internal.raw_event_object WHERE role = {event_role.message}),
+queues_made AS (SELECT DISTINCT host_index, m.ipc_namespace, e.result::UBIGINT AS msqid FROM internal.lone_calls e JOIN queue_messages m USING (host_index, cpu, sequence)
+    JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
+    WHERE k.name = 'msgget' AND (e.argument0 & 4294967295 = 0 OR e.argument1 & 1024 <> 0)),
 whole AS (SELECT (SELECT count(*) FROM internal.raw_gap) = 0 AS nothing_lost,
     (SELECT coalesce(max(filtered), 0) FROM internal.raw_accounting) = 0 AS nothing_filtered),
 items AS (SELECT h.host_index, h.handle_id, h.object_id,
     CASE WHEN h.object_type IN ('file', 'block_device', 'memory') THEN
-            CASE WHEN h.file_system IN ('proc', 'sysfs', 'cgroup', 'cgroup2', 'debugfs', 'tracefs', 'securityfs', 'configfs', 'bpf')
+            CASE WHEN h.file_system IN ('proc', 'sysfs', 'cgroup', 'cgroup2', 'debugfs', 'tracefs', 'securityfs', 'configfs', 'bpf', 'mqueue')
                 THEN {Channel.kNone} ELSE {Channel.kFile} END
         WHEN t.connection_id IS NOT NULL THEN {Channel.kTcp}
         WHEN h.object_type = 'pipe' THEN {Channel.kPipe}
@@ -37,23 +46,24 @@ items AS (SELECT h.host_index, h.handle_id, h.object_id,
 -- statement named: CTEs up to `named`: one row per call or part that moves bytes or cuts a file. open cuts what was in a file that is empty afterwards; fallocate may punch
 -- holes, and in 32-bit programs has each of its numbers in two registers, as ftruncate64 has. A call `empties` a pipe or unix socket if the kernel saw nothing left in it, if it got less than it asked for,
 -- or, which is all that a row with `found_nothing` is there for, EAGAIN, or a poll or select that had nothing to read of it; messages may end where descriptors come with them, and packets of a pipe (O_DIRECT) where they end.
--- What is read in the memory of another process (`by_other`) was given by that one, which made no call: it is told so, by the same event.
+-- What msgrcv only looks at (MSG_COPY, 16384) is none. What is read in the memory of another process (`by_other`) was given by that one, which made no call: it is told so, by the same event.
 @moves_items,
-calls AS (SELECT abi, number, name IN ('recvmsg', 'recvmmsg') AS is_messages, name IN ('process_vm_readv', 'process_vm_writev') AS is_memory, transfer, message_flags_at, cuts FROM internal.syscalls WHERE transfer IS NOT NULL OR cuts IS NOT NULL),
+calls AS (SELECT abi, number, name, starts_with(name, 'mq_timed') OR name IN ('msgsnd', 'msgrcv') AS is_queue, name IN ('recvmsg', 'recvmmsg') AS is_messages, name IN ('process_vm_readv', 'process_vm_writev') AS is_memory, transfer, message_flags_at, cuts FROM internal.syscalls WHERE transfer IS NOT NULL OR cuts IS NOT NULL),
 moved AS (
-  SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.handle_id, e.handle2_id, e.target_start_ns, e.target_tid, k.is_memory, false AS by_other,
+  SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.handle_id, e.handle2_id, e.target_start_ns, e.target_tid, k.is_memory, false AS by_other, k.is_queue,
+    CASE WHEN k.is_queue AND e.handle_id IS NULL THEN e.argument0 END AS msqid, m.type AS message_type, m.ipc_namespace, m.left_over,
     _transfer(k.transfer, e.open_flags, _message_flags(k.message_flags_at, e.argument2, e.argument3)) AS transfer, k.cuts, k.abi << 16 | k.number AS call,
     e.bytes, e.result, e.state = {state.unfinished} AS unfinished,
     e.open_flags, e.file_offset, e.offset_certain, e.file_offset2, e.offset2_certain, e.object_size, e.stream_offset,
     e.result = -{errors.EAGAIN} AND k.cuts IS NULL AS found_nothing,
-    found_nothing OR e.left_nothing OR (e.bytes < e.requested AND k.transfer = 'read' AND NOT k.is_messages AND e.open_flags & {open_flags.O_DIRECT} = 0) AS empties,
+    found_nothing OR e.left_nothing OR coalesce(m.left_over = 0, false) OR (e.bytes < e.requested AND k.transfer = 'read' AND NOT k.is_messages AND NOT k.is_queue AND e.open_flags & {open_flags.O_DIRECT} = 0) AS empties,
     CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, CASE WHEN e.unread_bytes = 0 THEN e.content_sum END AS content_sum, e.distinct_bytes, e.address, e.address_port,
     CASE WHEN k.cuts IN ('allocate', 'allocate_split') THEN e.argument1 ELSE 0 END AS hole_mode,
     CASE k.cuts WHEN 'truncate' THEN e.argument1 WHEN 'allocate' THEN e.argument2 WHEN 'truncate_split' THEN e.argument1 | (e.argument2 << 32)
       WHEN 'allocate_split' THEN e.argument2 | (e.argument3 << 32) END AS hole_begin,
     CASE k.cuts WHEN 'allocate' THEN e.argument3 WHEN 'allocate_split' THEN e.argument4 | (e.argument5 << 32) END AS hole_bytes
-  FROM internal.lone_calls e JOIN calls k ON k.abi = e.abi AND k.number = e.syscall
-  WHERE NOT e.names_base AND CASE WHEN k.cuts IS NULL THEN e.bytes > 0 OR e.state = {state.unfinished} OR e.result = -{errors.EAGAIN} WHEN k.cuts = 'open' THEN e.result >= 0 AND e.object_size = 0
+  FROM internal.lone_calls e JOIN calls k ON k.abi = e.abi AND k.number = e.syscall LEFT JOIN queue_messages m USING (host_index, cpu, sequence)
+  WHERE NOT e.names_base AND NOT (k.name = 'msgrcv' AND e.argument4 & 16384 <> 0) AND CASE WHEN k.is_queue THEN e.result >= 0 OR e.state = {state.unfinished} WHEN k.cuts IS NULL THEN e.bytes > 0 OR e.state = {state.unfinished} OR e.result = -{errors.EAGAIN} WHEN k.cuts = 'open' THEN e.result >= 0 AND e.object_size = 0
     ELSE e.result = 0 AND (k.cuts IN ('truncate', 'truncate_split') OR e.argument1 <> 0) END
   UNION ALL BY NAME
   SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.handle_id,
@@ -74,16 +84,20 @@ moved AS (
   FROM internal.lone_calls e JOIN calls k ON k.abi = e.abi AND k.number = e.syscall WHERE k.is_memory AND e.bytes > 0 AND e.target_start_ns > 0),
 named AS (
   SELECT e.*, n.kernel, _task_id(n.kernel, e.target_start_ns, e.target_tid) AS target, CASE WHEN by_other THEN target ELSE c.process_id END AS process_id, c.thread_id,
-    CASE WHEN is_memory THEN _memory_of(CASE WHEN by_other THEN c.process_id ELSE target END) ELSE a.object_id END AS object_id, a.channel, a.counted, b.object_id AS object2_id, b.channel AS channel2,
+    CASE WHEN is_memory THEN _memory_of(CASE WHEN by_other THEN c.process_id ELSE target END) WHEN e.msqid IS NOT NULL THEN _queue_of(n.kernel, e.ipc_namespace, e.msqid) ELSE a.object_id END AS object_id,
+    CASE WHEN is_queue THEN {Channel.kQueue} ELSE a.channel END AS channel,
+    CASE WHEN e.msqid IS NULL THEN a.counted WHEN NOT w.nothing_lost THEN {Counted.kNot} WHEN q.msqid IS NOT NULL AND w.nothing_filtered THEN {Counted.kCertainly}
+      ELSE {Counted.kWhereItBalances} END AS counted, b.object_id AS object2_id, b.channel AS channel2,
     b.other AS other2, b.counted AS counted2, start_ns + coalesce(duration_ns, 0) AS end_ns,
     coalesce(e.address_port::UBIGINT, a.peer_port) AS far_port,
-    CASE WHEN a.channel <> {Channel.kDatagrams} THEN a.other WHEN a.own_port = 0 OR far_port = 0 THEN 0
+    CASE WHEN is_queue THEN coalesce(message_type + 1, 0)::UBIGINT WHEN a.channel <> {Channel.kDatagrams} THEN a.other WHEN a.own_port = 0 OR far_port = 0 THEN 0
       WHEN transfer IN ('read', 'peek', 'copy_to') THEN far_port << 16 | a.own_port ELSE a.own_port << 16 | far_port END AS other,
     CASE WHEN a.channel = {Channel.kDatagrams} THEN _address_number(a.own_address, n.kernel) << 32 | _address_number(coalesce(e.address, a.peer_address), n.kernel)
       ELSE 0::UBIGINT END AS addresses
   FROM moved e JOIN internal.kernels n USING (host_index) LEFT JOIN internal.lone_contexts c USING (host_index, context_id)
   LEFT JOIN items a ON a.host_index = e.host_index AND a.handle_id = e.handle_id
   LEFT JOIN items b ON b.host_index = e.host_index AND b.handle_id = e.handle2_id
+  LEFT JOIN queues_made q ON q.host_index = e.host_index AND q.msqid = e.msqid AND q.ipc_namespace = e.ipc_namespace, whole w
   WHERE (transfer IS NOT NULL OR cuts IS NOT NULL) AND (NOT found_nothing OR (transfer = 'read' AND a.channel IN ({Channel.kPipe}, {Channel.kUnixStream}))))
 
 -- statement columns: of `narrow`, which is sorted. A position of which nothing is known is NULL; after an append it is the size of the file, if nobody else wrote meanwhile.

@@ -57,6 +57,7 @@ class TrailReader {
         result.question = text_of(question_);
         result.min_certainty = question_.min_certainty;
         result.has_content = starts_.has_content;
+        result.files = starts_.files;
         result.is_cut = result.is_cut || starts_.is_cut;
         TRY(name_hops(result));
         TRY(find_gaps(clock, result));

@@ -171,7 +171,12 @@ class StartFinder {
             const bool forward = question_.direction == Direction::kForward;
             const Side& side = forward ? operation.from : operation.to;
             if (objects_.contains(side.object)) {
-                add(piece_in(operation, side, question_));
+                const auto piece = piece_in(operation, side, question_);
+                if (piece) {
+                    namesakes_.insert(side.object);
+                    starts_.files = namesakes_.size();
+                }
+                add(piece);
             }
             return;
         }
@@ -238,6 +243,7 @@ class StartFinder {
                              std::as_bytes(std::span(*question_.text)), question_.key))
                        : question_.hash;
     std::unordered_set<std::uint64_t> objects_;
+    std::unordered_set<std::uint64_t> namesakes_;  // of them, those that are among the starts
     Places places_;
     FollowStarts starts_;
 };

@@ -39,6 +39,8 @@ std::string text_of(const FollowQuestion& question);
 
 struct FollowStarts {
     std::vector<analysis::TrailPiece> pieces;
+    std::size_t files =
+        0;  // those that had the path asked about, one after the other, and moved bytes
     bool is_cut = false;       // there are more
     bool has_content = false;  // the trace has fingerprints
 };

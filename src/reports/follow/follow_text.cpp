@@ -262,6 +262,9 @@ std::string follow_text(const FollowTrail& trail, const FollowStyle& style) {
         text += base::make_harmless(trail.question);
     }
     text += forward ? " · where its bytes went" : " · where its bytes came from";
+    if (trail.files > 1) {
+        text += fmt::format(" · {} files had this name, one after the other", trail.files);
+    }
     text += "\n";
     if (trail.hops.empty()) {
         return text + (forward ? "nobody read it" : "nobody wrote it") +

@@ -81,6 +81,7 @@ struct FollowTrail {
     std::vector<FollowLink> links;       // by near hop, then by the time of the far one
     std::uint64_t flows[3] = {0, 0, 0};  // steps by certainty
     std::string gaps;                    // what is missing in this time; empty: nothing
+    std::size_t files = 0;               // that had the path asked about, one after the other
     bool has_content = false;            // the trace has fingerprints
     bool is_cut = false;                 // the trail was longer than follow goes
     std::size_t hops_left_out = 0;

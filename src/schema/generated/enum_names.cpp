@@ -17,11 +17,11 @@ constexpr std::string_view kAttachmentNames[] = {"", "path", "path2", "address",
 constexpr std::string_view kContentLevelNames[] = {"none", "hash", "anchors", "bytes"};
 constexpr std::string_view kDyeFormNames[] = {"plain", "nocase", "base64_0", "base64_1", "base64_2", "hex", "utf16le", "url", "json"};
 constexpr std::string_view kCongestionStateNames[] = {"open", "disorder", "cwr", "recovery", "loss"};
-constexpr std::string_view kEventRoleNames[] = {"poll", "passed", "closed", "submitted", "created", "read_locked", "write_locked", "unlocked"};
-constexpr std::string_view kFlowRuleNames[] = {"tcp", "pipe", "unix", "file", "hash", "process", "anchor", "dye", "udp"};
+constexpr std::string_view kEventRoleNames[] = {"poll", "passed", "closed", "submitted", "created", "read_locked", "write_locked", "unlocked", "message", "replaced"};
+constexpr std::string_view kFlowRuleNames[] = {"tcp", "pipe", "unix", "file", "hash", "process", "anchor", "dye", "udp", "queue"};
 constexpr std::string_view kCertaintyNames[] = {"possible", "likely", "certain"};
 constexpr std::string_view kItemKindNames[] = {"event", "object"};
-constexpr std::string_view kCauseRuleNames[] = {"fork", "exec", "exit", "signal", "tcp", "unix", "pipe", "file", "datagram", "connect", "eof", "lock", "futex", "eventfd", "name", "import"};
+constexpr std::string_view kCauseRuleNames[] = {"fork", "exec", "exit", "signal", "tcp", "unix", "pipe", "file", "datagram", "connect", "eof", "lock", "futex", "eventfd", "name", "import", "queue"};
 constexpr std::string_view kContradictionKindNames[] = {"cycle", "missing_send", "different_bytes", "clock"};
 constexpr std::string_view kContradictionCauseNames[] = {"loss", "port_reuse", "clock", "truncated_capture"};
 

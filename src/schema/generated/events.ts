@@ -37,10 +37,10 @@ export type DyeForm = "plain" | "nocase" | "base64_0" | "base64_1" | "base64_2" 
 export type CongestionState = "open" | "disorder" | "cwr" | "recovery" | "loss";
 
 /** how an event touched one of several objects */
-export type EventRole = "poll" | "passed" | "closed" | "submitted" | "created" | "read_locked" | "write_locked" | "unlocked";
+export type EventRole = "poll" | "passed" | "closed" | "submitted" | "created" | "read_locked" | "write_locked" | "unlocked" | "message" | "replaced";
 
 /** what says that bytes went from one event to another */
-export type FlowRule = "tcp" | "pipe" | "unix" | "file" | "hash" | "process" | "anchor" | "dye" | "udp";
+export type FlowRule = "tcp" | "pipe" | "unix" | "file" | "hash" | "process" | "anchor" | "dye" | "udp" | "queue";
 
 /** how sure a flow is: byte ranges that the kernel numbers; ranges that could interleave, or content that reappears; sight was lost between */
 export type Certainty = "possible" | "likely" | "certain";
@@ -49,7 +49,7 @@ export type Certainty = "possible" | "likely" | "certain";
 export type ItemKind = "event" | "object";
 
 /** what says that one event could not have been as it was before another one had begun */
-export type CauseRule = "fork" | "exec" | "exit" | "signal" | "tcp" | "unix" | "pipe" | "file" | "datagram" | "connect" | "eof" | "lock" | "futex" | "eventfd" | "name" | "import";
+export type CauseRule = "fork" | "exec" | "exit" | "signal" | "tcp" | "unix" | "pipe" | "file" | "datagram" | "connect" | "eof" | "lock" | "futex" | "eventfd" | "name" | "import" | "queue";
 
 /** what in a trace cannot be true: causes that lead around; bytes that nobody sent; bytes that changed on their way; a time outside the interval that the messages leave for it */
 export type ContradictionKind = "cycle" | "missing_send" | "different_bytes" | "clock";

@@ -755,7 +755,7 @@ object_names|object_id|object
 object_names|path|name, from the root of the mount namespace
 object_names|mount_id|mount
 object_names|valid_from_ns|CLOCK_BOOTTIME when first seen
-object_names|valid_to_ns|CLOCK_BOOTTIME when another name was seen through the same mount; NULL if still valid
+object_names|valid_to_ns|CLOCK_BOOTTIME when another name of it, or another object of that name, was seen through the same mount; NULL if still valid
 sockets|~|ends of sockets, a row per change
 sockets|object_id|socket
 sockets|cookie|kernel''s socket cookie
@@ -783,18 +783,18 @@ retransmissions|connection_id|equal on both ends
 retransmissions|stream_offset|position of the first byte in the stream, as in events; NULL of a SYN
 retransmissions|bytes|sent again; 0 of a SYN or a FIN alone
 retransmissions|segments|into which they were cut
-retransmissions|missed_segments|of the same socket, before this: the kernel counted them, and no row tells of them
 )dyetrace"
-    R"dyetrace(retransmissions|tcp_flag|SYN, FIN; NULL of plain bytes
+    R"dyetrace(retransmissions|missed_segments|of the same socket, before this: the kernel counted them, and no row tells of them
+retransmissions|tcp_flag|SYN, FIN; NULL of plain bytes
 retransmissions|congestion_state|of the socket then: loss: a timer ran out; recovery: acknowledgements told; open, disorder: a probe, for the end was not acknowledged in time; cwr
-event_objects|~|events that touched several objects: poll sets, passed descriptors, close_range; and the bytes that fcntl locked
+event_objects|~|events that touched several objects: poll sets, passed descriptors, close_range; the bytes that fcntl locked; the messages of queues; what rename replaced
 event_objects|event_id|event
-event_objects|role|poll, passed, closed, submitted, created, read_locked, write_locked, unlocked
+event_objects|role|poll, passed, closed, submitted, created, read_locked, write_locked, unlocked, message, replaced
 event_objects|object_id|object
 event_objects|path|its name
 event_objects|fd|descriptor
-event_objects|range_begin|first byte or descriptor
-event_objects|range_end|one after the last; NULL of a lock: it goes on to the end of the file, however far that moves
+event_objects|range_begin|first byte or descriptor; of a message its type (msgsnd, msgrcv) or priority
+event_objects|range_end|one after the last; NULL of a lock: it goes on to the end of the file, however far that moves; of a message the IPC namespace, of one of POSIX how many are left
 event_objects|poll_asked|poll, select: what was asked for
 event_objects|poll_events|poll: what was ready
 dyes|~|texts that were looked for (record --dye); the text itself is not in the trace
@@ -908,7 +908,7 @@ handovers|rule|signal, futex, lock, eventfd
 edges|~|causes between threads: from_event had begun before to_event could end; computed when it is first asked for. The order inside a thread is start_ns (docs/causality.md)
 edges|from_event|event without whose beginning to_event could not have been so
 edges|to_event|event that needed it
-edges|rule|fork, exec, exit, signal, tcp, unix, pipe, file, datagram, connect, eof, lock, futex, eventfd, name, import
+edges|rule|fork, exec, exit, signal, tcp, unix, pipe, file, datagram, connect, eof, lock, futex, eventfd, name, import, queue
 causal_clocks|~|where each event stands in the causal order; with edges that is what happened_before() needs, also of threads that have ended; computed when it is first asked for
 causal_clocks|event_id|event
 causal_clocks|thread_id|its thread

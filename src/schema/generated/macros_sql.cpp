@@ -20,11 +20,11 @@ CREATE OR REPLACE MACRO _attachment_name(v) AS ([NULL, 'path', 'path2', 'address
 CREATE OR REPLACE MACRO _content_level_name(v) AS (['none', 'hash', 'anchors', 'bytes'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _dye_form_name(v) AS (['plain', 'nocase', 'base64_0', 'base64_1', 'base64_2', 'hex', 'utf16le', 'url', 'json'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _congestion_state_name(v) AS (['open', 'disorder', 'cwr', 'recovery', 'loss'])[v::INTEGER + 1];
-CREATE OR REPLACE MACRO _event_role_name(v) AS (['poll', 'passed', 'closed', 'submitted', 'created', 'read_locked', 'write_locked', 'unlocked'])[v::INTEGER + 1];
-CREATE OR REPLACE MACRO _flow_rule_name(v) AS (['tcp', 'pipe', 'unix', 'file', 'hash', 'process', 'anchor', 'dye', 'udp'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _event_role_name(v) AS (['poll', 'passed', 'closed', 'submitted', 'created', 'read_locked', 'write_locked', 'unlocked', 'message', 'replaced'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _flow_rule_name(v) AS (['tcp', 'pipe', 'unix', 'file', 'hash', 'process', 'anchor', 'dye', 'udp', 'queue'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _certainty_name(v) AS (['possible', 'likely', 'certain'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _item_kind_name(v) AS (['event', 'object'])[v::INTEGER + 1];
-CREATE OR REPLACE MACRO _cause_rule_name(v) AS (['fork', 'exec', 'exit', 'signal', 'tcp', 'unix', 'pipe', 'file', 'datagram', 'connect', 'eof', 'lock', 'futex', 'eventfd', 'name', 'import'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _cause_rule_name(v) AS (['fork', 'exec', 'exit', 'signal', 'tcp', 'unix', 'pipe', 'file', 'datagram', 'connect', 'eof', 'lock', 'futex', 'eventfd', 'name', 'import', 'queue'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _contradiction_kind_name(v) AS (['cycle', 'missing_send', 'different_bytes', 'clock'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _contradiction_cause_name(v) AS (['loss', 'port_reuse', 'clock', 'truncated_capture'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _error_name(v) AS CASE WHEN v BETWEEN -4095 AND -1 THEN 'E' || coalesce(CASE WHEN v > -512 THEN ['PERM','NOENT','SRCH','INTR','IO','NXIO','2BIG','NOEXEC','BADF','CHILD','AGAIN','NOMEM','ACCES','FAULT','NOTBLK','BUSY','EXIST','XDEV','NODEV','NOTDIR','ISDIR','INVAL','NFILE','MFILE','NOTTY','TXTBSY','FBIG','NOSPC','SPIPE','ROFS','MLINK','PIPE','DOM','RANGE','DEADLK','NAMETOOLONG','NOLCK','NOSYS','NOTEMPTY','LOOP',NULL,'NOMSG','IDRM','CHRNG','L2NSYNC','L3HLT','L3RST','LNRNG','UNATCH','NOCSI','L2HLT','BADE','BADR','XFULL','NOANO','BADRQC','BADSLT',NULL,'BFONT','NOSTR','NODATA','TIME','NOSR','NONET','NOPKG','REMOTE','NOLINK','ADV','SRMNT','COMM','PROTO','MULTIHOP','DOTDOT','BADMSG','OVERFLOW','NOTUNIQ','BADFD','REMCHG','LIBACC','LIBBAD','LIBSCN','LIBMAX','LIBEXEC','ILSEQ','RESTART','STRPIPE','USERS','NOTSOCK','DESTADDRREQ','MSGSIZE','PROTOTYPE','NOPROTOOPT','PROTONOSUPPORT','SOCKTNOSUPPORT','OPNOTSUPP','PFNOSUPPORT','AFNOSUPPORT','ADDRINUSE','ADDRNOTAVAIL','NETDOWN','NETUNREACH','NETRESET','CONNABORTED','CONNRESET','NOBUFS','ISCONN','NOTCONN','SHUTDOWN','TOOMANYREFS','TIMEDOUT','CONNREFUSED','HOSTDOWN','HOSTUNREACH','ALREADY','INPROGRESS','STALE','UCLEAN','NOTNAM','NAVAIL','ISNAM','REMOTEIO','DQUOT','NOMEDIUM','MEDIUMTYPE','CANCELED','NOKEY','KEYEXPIRED','KEYREVOKED','KEYREJECTED','OWNERDEAD','NOTRECOVERABLE','RFKILL'][-v] ELSE ['RESTARTSYS','RESTARTNOINTR','RESTARTNOHAND','NOIOCTLCMD','RESTART_RESTARTBLOCK',NULL,NULL,NULL,NULL,NULL,NULL,NULL,'NOTSUPP',NULL,NULL,NULL,NULL,'IOCBQUEUED'][-511 - v] END, (-v)::VARCHAR) END;
@@ -59,6 +59,8 @@ CREATE OR REPLACE MACRO _task_id(host_index, start_ns, pid) AS
 -- A process or thread, as the first host of its kernel calls it.
 CREATE OR REPLACE MACRO _of_kernel(id, kernel) AS (kernel::UBIGINT << 54) | (id::UBIGINT & 18014398509481983::UBIGINT);
 -- The memory of a process, as flows know an object: its number with a bit that no id of an object has.
+-- A queue of System V, as an object that flows go through: the kernel has no file for it.
+CREATE OR REPLACE MACRO _queue_of(kernel, ipc_namespace, msqid) AS hash(kernel, ipc_namespace, msqid) >> 3 | 2305843009213693952::UBIGINT;
 CREATE OR REPLACE MACRO _memory_of(process_id) AS process_id::UBIGINT | 4611686018427387904::UBIGINT;
 -- Ids are below 2^63: there are at most 512 hosts. What needs 64 bits (a fingerprint, an inode) is those bits as a signed number: to_hex() shows them.
 CREATE OR REPLACE MACRO _signed_bits(v) AS CASE WHEN v > 9223372036854775807 THEN (v - 9223372036854775808)::BIGINT - 9223372036854775807 - 1 ELSE v::BIGINT END;
@@ -101,11 +103,11 @@ CREATE OR REPLACE MACRO _clock_share(boot_ns, from_ns, to_ns) AS (boot_ns - from
 CREATE OR REPLACE MACRO _cluster_time(boot_ns, from_ns, to_ns, cluster_ns, cluster_to_ns) AS make_timestamp_ns(cluster_ns::BIGINT + (boot_ns - from_ns)::BIGINT +
     floor(((cluster_to_ns::BIGINT - cluster_ns::BIGINT) - (to_ns - from_ns)::BIGINT)::DOUBLE * _clock_share(boot_ns, from_ns, to_ns))::BIGINT);
 CREATE OR REPLACE MACRO _between(low, high, share) AS low + (high::DOUBLE - low::DOUBLE) * share;
--- Sets of flags by the types of arguments that they belong to, and calls by number, out of what syscalls.parquet and flags.parquet say.
+)dyetrace"
+    R"dyetrace(-- Sets of flags by the types of arguments that they belong to, and calls by number, out of what syscalls.parquet and flags.parquet say.
 CREATE OR REPLACE MACRO _number_in(word) AS split_part(split_part(word, '=', 2), '/', 1)::UBIGINT;
 CREATE OR REPLACE MACRO _command_of(choice) AS split_part(choice, '=', 1)::UBIGINT;
-)dyetrace"
-    R"dyetrace(CREATE OR REPLACE MACRO _type_of_choice(choice) AS split_part(choice, '=', 2);
+CREATE OR REPLACE MACRO _type_of_choice(choice) AS split_part(choice, '=', 2);
 CREATE OR REPLACE TABLE internal.flag_sets AS SELECT unnest(string_split(types, ',')) AS type, pair, {'width': width, 'field': field,
     'rest_mask': rest_mask, 'nameless': nameless, 'numbers': [_number_in(w) FOR w IN string_split("values", ',')],
     'names': [split_part(w, '=', 1) FOR w IN string_split("values", ',')],

@@ -32,7 +32,8 @@ WITH handle AS (
     SELECT host_index, handle_id, any_value(object_id) AS kernel_object_id, any_value(device) AS device, any_value(inode) AS inode,
            any_value(generation) AS generation, any_value(serial) AS serial, any_value(mount_id) AS mount_id, any_value(mode) AS mode,
            any_value(_object_type_name(object_type)) AS object_type, any_value(file_system) AS file_system,
-           any_value(CASE WHEN flags & 4 <> 0 AND starts_with(path, '/') THEN '…' || path ELSE path END) AS path, min(valid_from_ns) AS valid_from_ns -- cut at PATH_MAX
+           any_value(CASE WHEN flags & 4 <> 0 AND starts_with(path, '/') THEN '…' || path ELSE path END) AS path, min(valid_from_ns) AS valid_from_ns, -- cut at PATH_MAX
+           any_value(flags & 2 <> 0) AS unlinked
     FROM internal.raw_handle GROUP BY host_index, handle_id),
 ends AS (
     SELECT host_index, handle_id, any_value(cookie) AS cookie, any_value(family) AS family, any_value(socket_type) AS socket_type,
@@ -43,7 +44,7 @@ ends AS (
     FROM internal.raw_socket GROUP BY host_index, handle_id)
 SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | min(h.kernel_object_id) OVER (
            PARTITION BY h.host_index, h.device, h.inode, h.generation, h.serial) AS object_id, h.device, h.inode, h.generation,
-       h.serial, h.mount_id, h.mode, h.object_type, h.file_system, coalesce(s.unix_path, _readable_name(h.object_type, h.inode, h.path, h.file_system)) AS path, h.valid_from_ns,
+       h.serial, h.mount_id, h.mode, h.object_type, h.file_system, coalesce(s.unix_path, _readable_name(h.object_type, h.inode, h.path, h.file_system)) AS path, h.valid_from_ns, h.unlinked,
        s.cookie, s.family, s.socket_type, s.protocol, coalesce(_known_address(s.local_address, s.local_port), s.unix_path) AS local_address,
        nullif(s.local_port, 0) AS local_port, coalesce(_known_address(s.remote_address, s.remote_port), s.unix_peer_path) AS remote_address, nullif(s.remote_port, 0) AS remote_port, s.connection_id, s.network_namespace
 FROM handle h LEFT JOIN ends s USING (host_index, handle_id);
@@ -180,8 +181,10 @@ SELECT * REPLACE (object_id::BIGINT AS object_id, device::BIGINT AS device, gene
 FROM internal.handles h JOIN internal.hosts o USING (host_index) GROUP BY h.object_id);
 CREATE OR REPLACE VIEW object_names AS
 SELECT * REPLACE (object_id::BIGINT AS object_id, mount_id::BIGINT AS mount_id, valid_from_ns::BIGINT AS valid_from_ns, valid_to_ns::BIGINT AS valid_to_ns) FROM (SELECT object_id, path, mount_id, valid_from_ns,
-       lead(valid_from_ns) OVER (PARTITION BY object_id, mount_id ORDER BY valid_from_ns) AS valid_to_ns
-FROM (SELECT object_id, path, mount_id, min(valid_from_ns) AS valid_from_ns FROM internal.handles WHERE path IS NOT NULL GROUP BY ALL));
+       least(lead(valid_from_ns) OVER (PARTITION BY object_id, mount_id ORDER BY valid_from_ns),
+         min(taken_ns) OVER (PARTITION BY host_index, path, mount_id ORDER BY valid_from_ns ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING)) AS valid_to_ns
+FROM (SELECT host_index, object_id, path, mount_id, min(valid_from_ns) AS valid_from_ns, min(valid_from_ns) FILTER (starts_with(path, '/') AND NOT unlinked) AS taken_ns
+      FROM internal.handles WHERE path IS NOT NULL GROUP BY ALL));
 CREATE OR REPLACE VIEW sockets AS
 SELECT * REPLACE (object_id::BIGINT AS object_id, local_port::BIGINT AS local_port, remote_port::BIGINT AS remote_port, connection_id::BIGINT AS connection_id, network_namespace::BIGINT AS network_namespace, valid_from_ns::BIGINT AS valid_from_ns) FROM (SELECT object_id, _signed_bits(cookie) AS cookie, _family_name(family) AS family, _socket_type_name(socket_type) AS socket_type,
        _protocol_name(protocol) AS protocol, local_address, local_port, remote_address, remote_port, connection_id,
@@ -257,11 +260,11 @@ CREATE OR REPLACE VIEW clusters AS
 SELECT * REPLACE (member::BIGINT AS member, leader::BIGINT AS leader) FROM (SELECT _signed_bits(cluster_id) AS cluster_id, _item_kind_name(kind) AS item, member, leader FROM internal.derived_clusters);
 CREATE OR REPLACE VIEW clock_map AS
 SELECT * REPLACE (from_ns::BIGINT AS from_ns, to_ns::BIGINT AS to_ns, earlier_ns::BIGINT AS earlier_ns, later_ns::BIGINT AS later_ns) FROM (SELECT o.name AS host, m.from_ns, m.to_ns, make_timestamp_ns(m.cluster_ns::BIGINT) AS from_time, make_timestamp_ns(m.cluster_to_ns::BIGINT) AS to_time,
-       ((m.cluster_to_ns::BIGINT - m.cluster_ns::BIGINT) - (m.to_ns - m.from_ns)::BIGINT)::DOUBLE / (m.to_ns - m.from_ns)::DOUBLE AS rate,
+)dyetrace"
+    R"dyetrace(       ((m.cluster_to_ns::BIGINT - m.cluster_ns::BIGINT) - (m.to_ns - m.from_ns)::BIGINT)::DOUBLE / (m.to_ns - m.from_ns)::DOUBLE AS rate,
        m.below_ns AS earlier_ns, m.above_ns AS later_ns
 FROM internal.derived_clock_map m JOIN internal.hosts o USING (host_index));
-)dyetrace"
-    R"dyetrace(CREATE OR REPLACE VIEW handovers AS
+CREATE OR REPLACE VIEW handovers AS
 SELECT * REPLACE (from_event::BIGINT AS from_event, to_event::BIGINT AS to_event) FROM (SELECT from_event, to_event, _cause_rule_name(rule) AS rule FROM internal.derived_handovers);
 CREATE OR REPLACE VIEW edges AS
 SELECT * REPLACE (from_event::BIGINT AS from_event, to_event::BIGINT AS to_event) FROM (SELECT DISTINCT from_event, to_event, _cause_rule_name(rule) AS rule FROM internal.derived_edges);

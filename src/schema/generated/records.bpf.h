@@ -148,6 +148,8 @@ enum event_role {
     EVENT_ROLE_READ_LOCKED = 5,
     EVENT_ROLE_WRITE_LOCKED = 6,
     EVENT_ROLE_UNLOCKED = 7,
+    EVENT_ROLE_MESSAGE = 8,
+    EVENT_ROLE_REPLACED = 9,
 };
 
 /* what says that bytes went from one event to another */
@@ -161,6 +163,7 @@ enum flow_rule {
     FLOW_RULE_ANCHOR = 6,
     FLOW_RULE_DYE = 7,
     FLOW_RULE_UDP = 8,
+    FLOW_RULE_QUEUE = 9,
 };
 
 /* how sure a flow is: byte ranges that the kernel numbers; ranges that could interleave, or content that reappears; sight was lost between */
@@ -194,6 +197,7 @@ enum cause_rule {
     CAUSE_RULE_EVENTFD = 13,
     CAUSE_RULE_NAME = 14,
     CAUSE_RULE_IMPORT = 15,
+    CAUSE_RULE_QUEUE = 16,
 };
 
 /* what in a trace cannot be true: causes that lead around; bytes that nobody sent; bytes that changed on their way; a time outside the interval that the messages leave for it */
@@ -493,12 +497,12 @@ struct coverage_fact {
     __u32 reserved2; /* 0 */
 };
 
-/* one of several objects that an event touched: poll sets, passed descriptors, close_range; or the bytes of one that it locked */
+/* one of several objects that an event touched: poll sets, passed descriptors, close_range; or the bytes of one that it locked; or the message of a queue; or what a rename took the place of */
 struct event_object_fact {
     struct record_header header;
     __u64 parent_sequence; /* sequence of the event on the same CPU */
-    __s64 range_begin; /* first byte or descriptor; -1 if it has none */
-    __s64 range_end; /* one after the last; -1 if it has none, or of a lock no end */
+    __s64 range_begin; /* first byte or descriptor; of a message its type or priority; -1 if it has none */
+    __s64 range_end; /* one after the last; -1 if it has none, or of a lock no end; of a message (msgsnd, msgrcv, msgget) the IPC namespace, of one of POSIX how many are left */
     __u32 handle_id; /* handle */
     __s32 fd; /* descriptor; -1 if it has none */
     __u8 role; /* how */

@@ -150,6 +150,8 @@ enum class EventRole : std::uint8_t {
     kReadLocked = 5,
     kWriteLocked = 6,
     kUnlocked = 7,
+    kMessage = 8,
+    kReplaced = 9,
 };
 
 // what says that bytes went from one event to another
@@ -163,6 +165,7 @@ enum class FlowRule : std::uint8_t {
     kAnchor = 6,
     kDye = 7,
     kUdp = 8,
+    kQueue = 9,
 };
 
 // how sure a flow is: byte ranges that the kernel numbers; ranges that could interleave, or content that reappears; sight was lost between
@@ -196,6 +199,7 @@ enum class CauseRule : std::uint8_t {
     kEventfd = 13,
     kName = 14,
     kImport = 15,
+    kQueue = 16,
 };
 
 // what in a trace cannot be true: causes that lead around; bytes that nobody sent; bytes that changed on their way; a time outside the interval that the messages leave for it
@@ -649,13 +653,13 @@ static_assert(offsetof(Coverage, reserved) == 25);
 static_assert(offsetof(Coverage, attachments) == 26);
 static_assert(offsetof(Coverage, reserved2) == 28);
 
-// one of several objects that an event touched: poll sets, passed descriptors, close_range; or the bytes of one that it locked
+// one of several objects that an event touched: poll sets, passed descriptors, close_range; or the bytes of one that it locked; or the message of a queue; or what a rename took the place of
 struct EventObject {
     static constexpr RecordId kId = RecordId::kEventObject;
     RecordHeader header;
     std::uint64_t parent_sequence;  // sequence of the event on the same CPU
-    std::int64_t range_begin;  // first byte or descriptor; -1 if it has none
-    std::int64_t range_end;  // one after the last; -1 if it has none, or of a lock no end
+    std::int64_t range_begin;  // first byte or descriptor; of a message its type or priority; -1 if it has none
+    std::int64_t range_end;  // one after the last; -1 if it has none, or of a lock no end; of a message (msgsnd, msgrcv, msgget) the IPC namespace, of one of POSIX how many are left
     std::uint32_t handle_id;  // handle
     std::int32_t fd;  // descriptor; -1 if it has none
     std::uint8_t role;  // how

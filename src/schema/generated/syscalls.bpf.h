@@ -58,6 +58,7 @@ enum syscall_special {
     SPECIAL_REMOVE = 31,
     SPECIAL_LINK = 32,
     SPECIAL_MAPPING = 33,
+    SPECIAL_QUEUE = 34,
 };
 
 enum syscall_capture {
@@ -226,9 +227,9 @@ enum syscall_number {
     [65] = {.event_class = 0, .returns = 0, .narrow = 0x5, .flags = CALL_UNSEEN}, /* semop */ \
     [66] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* semctl */ \
     [67] = {.event_class = 0, .returns = 0}, /* shmdt */ \
-    [68] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* msgget */ \
-    [69] = {.size = 3, .event_class = 4, .returns = 12, .capture[1] = 1, .narrow = 0x9, .flags = CALL_DECODED | CALL_MOVES | CALL_TYPED}, /* msgsnd */ \
-    [70] = {.size = 3, .event_class = 4, .returns = 2, .capture[1] = 1, .narrow = 0x11, .flags = CALL_DECODED | CALL_INBOUND | CALL_MOVES | CALL_TYPED}, /* msgrcv */ \
+    [68] = {.event_class = 0, .returns = 0, .special = SPECIAL_QUEUE, .narrow = 0x3}, /* msgget */ \
+    [69] = {.size = 3, .event_class = 4, .returns = 12, .special = SPECIAL_QUEUE, .capture[1] = 1, .narrow = 0x9, .flags = CALL_DECODED | CALL_MOVES | CALL_TYPED}, /* msgsnd */ \
+    [70] = {.size = 3, .event_class = 4, .returns = 2, .special = SPECIAL_QUEUE, .capture[1] = 1, .narrow = 0x11, .flags = CALL_DECODED | CALL_INBOUND | CALL_MOVES | CALL_TYPED}, /* msgrcv */ \
     [71] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* msgctl */ \
     [72] = {.fd = 1, .event_class = 1, .returns = 9, .special = SPECIAL_FCNTL, .capture[2] = 12, .narrow = 0x3, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* fcntl */ \
     [73] = {.fd = 1, .event_class = 1, .returns = 1, .narrow = 0x3, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* flock */ \
@@ -400,8 +401,8 @@ enum syscall_number {
     [239] = {.event_class = 0, .returns = 0}, /* get_mempolicy */ \
     [240] = {.name = 1, .event_class = 1, .returns = 3, .narrow = 0x6, .flags = CALL_DECODED | CALL_TEXTS}, /* mq_open */ \
     [241] = {.name = 1, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* mq_unlink */ \
-    [242] = {.fd = 1, .size = 3, .event_class = 1, .returns = 12, .capture[1] = 1, .narrow = 0x9, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* mq_timedsend */ \
-    [243] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* mq_timedreceive */ \
+    [242] = {.fd = 1, .size = 3, .event_class = 1, .returns = 12, .special = SPECIAL_QUEUE, .capture[1] = 1, .narrow = 0x9, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* mq_timedsend */ \
+    [243] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .special = SPECIAL_QUEUE, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* mq_timedreceive */ \
     [244] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* mq_notify */ \
     [245] = {.event_class = 0, .returns = 0, .capture[1] = 38, .capture[2] = 38, .narrow = 0x1}, /* mq_getsetattr */ \
     [246] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* kexec_load */ \
@@ -610,9 +611,9 @@ enum syscall_number {
     [393] = {.event_class = 0, .returns = 0}, /* semget */ \
     [394] = {.event_class = 0, .returns = 0}, /* semctl */ \
     [398] = {.event_class = 0, .returns = 0}, /* shmdt */ \
-    [399] = {.event_class = 0, .returns = 0}, /* msgget */ \
-    [400] = {.size = 3, .event_class = 4, .returns = 12, .capture[1] = 1, .flags = CALL_DECODED | CALL_MOVES | CALL_TYPED}, /* msgsnd */ \
-    [401] = {.size = 3, .event_class = 4, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_MOVES | CALL_TYPED}, /* msgrcv */ \
+    [399] = {.event_class = 0, .returns = 0, .special = SPECIAL_QUEUE}, /* msgget */ \
+    [400] = {.size = 3, .event_class = 4, .returns = 12, .special = SPECIAL_QUEUE, .capture[1] = 1, .flags = CALL_DECODED | CALL_MOVES | CALL_TYPED}, /* msgsnd */ \
+    [401] = {.size = 3, .event_class = 4, .returns = 2, .special = SPECIAL_QUEUE, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_MOVES | CALL_TYPED}, /* msgrcv */ \
     [402] = {.event_class = 0, .returns = 0}, /* msgctl */ \
     [55] = {.fd = 1, .event_class = 1, .returns = 9, .special = SPECIAL_FCNTL, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* fcntl */ \
     [143] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* flock */ \
@@ -779,8 +780,8 @@ enum syscall_number {
     [275] = {.event_class = 0, .returns = 0}, /* get_mempolicy */ \
     [277] = {.name = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* mq_open */ \
     [278] = {.name = 1, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* mq_unlink */ \
-    [279] = {.fd = 1, .size = 3, .event_class = 1, .returns = 12, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* mq_timedsend */ \
-    [280] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* mq_timedreceive */ \
+    [279] = {.fd = 1, .size = 3, .event_class = 1, .returns = 12, .special = SPECIAL_QUEUE, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* mq_timedsend */ \
+    [280] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .special = SPECIAL_QUEUE, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* mq_timedreceive */ \
     [281] = {.event_class = 0, .returns = 0}, /* mq_notify */ \
     [282] = {.event_class = 0, .returns = 0}, /* mq_getsetattr */ \
     [283] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* kexec_load */ \
@@ -997,8 +998,8 @@ enum syscall_number {
     [414] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .flags = CALL_DECODED}, /* ppoll_time64 */ \
     [416] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .flags = CALL_DECODED}, /* io_pgetevents_time64 */ \
     [417] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* recvmmsg_time64 */ \
-    [418] = {.fd = 1, .size = 3, .event_class = 1, .returns = 12, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* mq_timedsend_time64 */ \
-    [419] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* mq_timedreceive_time64 */ \
+    [418] = {.fd = 1, .size = 3, .event_class = 1, .returns = 12, .special = SPECIAL_QUEUE, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* mq_timedsend_time64 */ \
+    [419] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .special = SPECIAL_QUEUE, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* mq_timedreceive_time64 */ \
     [420] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* semtimedop_time64 */ \
     [421] = {.event_class = 0, .returns = 0}, /* rt_sigtimedwait_time64 */ \
     [422] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED | CALL_UNSEEN}, /* futex_time64 */ \

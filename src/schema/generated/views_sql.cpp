@@ -54,11 +54,11 @@ CREATE OR REPLACE MACRO _attachment_name(v) AS ([NULL, 'path', 'path2', 'address
 CREATE OR REPLACE MACRO _content_level_name(v) AS (['none', 'hash', 'anchors', 'bytes'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _dye_form_name(v) AS (['plain', 'nocase', 'base64_0', 'base64_1', 'base64_2', 'hex', 'utf16le', 'url', 'json'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _congestion_state_name(v) AS (['open', 'disorder', 'cwr', 'recovery', 'loss'])[v::INTEGER + 1];
-CREATE OR REPLACE MACRO _event_role_name(v) AS (['poll', 'passed', 'closed', 'submitted', 'created', 'read_locked', 'write_locked', 'unlocked'])[v::INTEGER + 1];
-CREATE OR REPLACE MACRO _flow_rule_name(v) AS (['tcp', 'pipe', 'unix', 'file', 'hash', 'process', 'anchor', 'dye', 'udp'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _event_role_name(v) AS (['poll', 'passed', 'closed', 'submitted', 'created', 'read_locked', 'write_locked', 'unlocked', 'message', 'replaced'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _flow_rule_name(v) AS (['tcp', 'pipe', 'unix', 'file', 'hash', 'process', 'anchor', 'dye', 'udp', 'queue'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _certainty_name(v) AS (['possible', 'likely', 'certain'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _item_kind_name(v) AS (['event', 'object'])[v::INTEGER + 1];
-CREATE OR REPLACE MACRO _cause_rule_name(v) AS (['fork', 'exec', 'exit', 'signal', 'tcp', 'unix', 'pipe', 'file', 'datagram', 'connect', 'eof', 'lock', 'futex', 'eventfd', 'name', 'import'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _cause_rule_name(v) AS (['fork', 'exec', 'exit', 'signal', 'tcp', 'unix', 'pipe', 'file', 'datagram', 'connect', 'eof', 'lock', 'futex', 'eventfd', 'name', 'import', 'queue'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _contradiction_kind_name(v) AS (['cycle', 'missing_send', 'different_bytes', 'clock'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _contradiction_cause_name(v) AS (['loss', 'port_reuse', 'clock', 'truncated_capture'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _error_name(v) AS CASE WHEN v BETWEEN -4095 AND -1 THEN 'E' || coalesce(CASE WHEN v > -512 THEN ['PERM','NOENT','SRCH','INTR','IO','NXIO','2BIG','NOEXEC','BADF','CHILD','AGAIN','NOMEM','ACCES','FAULT','NOTBLK','BUSY','EXIST','XDEV','NODEV','NOTDIR','ISDIR','INVAL','NFILE','MFILE','NOTTY','TXTBSY','FBIG','NOSPC','SPIPE','ROFS','MLINK','PIPE','DOM','RANGE','DEADLK','NAMETOOLONG','NOLCK','NOSYS','NOTEMPTY','LOOP',NULL,'NOMSG','IDRM','CHRNG','L2NSYNC','L3HLT','L3RST','LNRNG','UNATCH','NOCSI','L2HLT','BADE','BADR','XFULL','NOANO','BADRQC','BADSLT',NULL,'BFONT','NOSTR','NODATA','TIME','NOSR','NONET','NOPKG','REMOTE','NOLINK','ADV','SRMNT','COMM','PROTO','MULTIHOP','DOTDOT','BADMSG','OVERFLOW','NOTUNIQ','BADFD','REMCHG','LIBACC','LIBBAD','LIBSCN','LIBMAX','LIBEXEC','ILSEQ','RESTART','STRPIPE','USERS','NOTSOCK','DESTADDRREQ','MSGSIZE','PROTOTYPE','NOPROTOOPT','PROTONOSUPPORT','SOCKTNOSUPPORT','OPNOTSUPP','PFNOSUPPORT','AFNOSUPPORT','ADDRINUSE','ADDRNOTAVAIL','NETDOWN','NETUNREACH','NETRESET','CONNABORTED','CONNRESET','NOBUFS','ISCONN','NOTCONN','SHUTDOWN','TOOMANYREFS','TIMEDOUT','CONNREFUSED','HOSTDOWN','HOSTUNREACH','ALREADY','INPROGRESS','STALE','UCLEAN','NOTNAM','NAVAIL','ISNAM','REMOTEIO','DQUOT','NOMEDIUM','MEDIUMTYPE','CANCELED','NOKEY','KEYEXPIRED','KEYREVOKED','KEYREJECTED','OWNERDEAD','NOTRECOVERABLE','RFKILL'][-v] ELSE ['RESTARTSYS','RESTARTNOINTR','RESTARTNOHAND','NOIOCTLCMD','RESTART_RESTARTBLOCK',NULL,NULL,NULL,NULL,NULL,NULL,NULL,'NOTSUPP',NULL,NULL,NULL,NULL,'IOCBQUEUED'][-511 - v] END, (-v)::VARCHAR) END;
@@ -93,16 +93,18 @@ CREATE OR REPLACE MACRO _task_id(host_index, start_ns, pid) AS
 -- A process or thread, as the first host of its kernel calls it.
 CREATE OR REPLACE MACRO _of_kernel(id, kernel) AS (kernel::UBIGINT << 54) | (id::UBIGINT & 18014398509481983::UBIGINT);
 -- The memory of a process, as flows know an object: its number with a bit that no id of an object has.
+-- A queue of System V, as an object that flows go through: the kernel has no file for it.
+CREATE OR REPLACE MACRO _queue_of(kernel, ipc_namespace, msqid) AS hash(kernel, ipc_namespace, msqid) >> 3 | 2305843009213693952::UBIGINT;
 CREATE OR REPLACE MACRO _memory_of(process_id) AS process_id::UBIGINT | 4611686018427387904::UBIGINT;
 -- Ids are below 2^63: there are at most 512 hosts. What needs 64 bits (a fingerprint, an inode) is those bits as a signed number: to_hex() shows them.
 CREATE OR REPLACE MACRO _signed_bits(v) AS CASE WHEN v > 9223372036854775807 THEN (v - 9223372036854775808)::BIGINT - 9223372036854775807 - 1 ELSE v::BIGINT END;
 CREATE OR REPLACE MACRO _capped(v) AS CASE WHEN v > 9223372036854775807 THEN 9223372036854775807 ELSE v END;
 -- What is on a host, as people say it where there are several.
-CREATE OR REPLACE MACRO _on_host(host, what) AS CASE WHEN (SELECT count(*) FROM internal.hosts) > 1 THEN host || ':' || what ELSE what END;
+)dyetrace"
+    R"dyetrace(CREATE OR REPLACE MACRO _on_host(host, what) AS CASE WHEN (SELECT count(*) FROM internal.hosts) > 1 THEN host || ':' || what ELSE what END;
 -- Who did what to what, as people say it: cat[812], wrote, 10.0.0.7:443.
 CREATE OR REPLACE MACRO _program(exe, comm) AS coalesce(nullif(regexp_extract(exe, '([^/]+?)( \(deleted\))?$', 1), ''), comm, '?');
-)dyetrace"
-    R"dyetrace(CREATE OR REPLACE MACRO _process_label(host, exe, comm, pid) AS _on_host(host, _program(exe, comm) || '[' || pid || ']');
+CREATE OR REPLACE MACRO _process_label(host, exe, comm, pid) AS _on_host(host, _program(exe, comm) || '[' || pid || ']');
 -- A command line as a shell takes it, and as few words of it after the first as tell programs of one name apart.
 CREATE OR REPLACE MACRO _words_of(command) AS string_split(regexp_replace(command, '(\\x00)+$', ''), '\x00');
 CREATE OR REPLACE MACRO _command_text(command) AS array_to_string([CASE WHEN regexp_full_match(w, '[A-Za-z0-9_@%+=:,./-]+') THEN w
@@ -211,11 +213,11 @@ CREATE OR REPLACE MACRO _signal_code_number(signal, code) AS
 CREATE OR REPLACE MACRO _signal_text(signals, codes, signal, code, pid, uid, status, utime, stime, timer, overrun, v, address) AS
     '{' || concat_ws(',', array_to_string(list_transform([signal::UBIGINT, _signal_code_number(signal, code)],
         lambda n, i: ['"signal":', '"code":'][i] || _argument_text('signal', [signals, codes][i], n)), ','),
-    '"pid":' || pid, '"uid":' || uid, '"status":' || status, '"utime":' || utime, '"stime":' || stime, '"timer":' || timer,
+)dyetrace"
+    R"dyetrace(    '"pid":' || pid, '"uid":' || uid, '"status":' || status, '"utime":' || utime, '"stime":' || stime, '"timer":' || timer,
     '"overrun":' || overrun, '"value":' || v, '"address":"' || format('{:#x}', address) || '"') || '}';
 -- A relative name is joined to the directory that it starts from; '.', '..' and '//' are taken out of the text, as no link is followed.
-)dyetrace"
-    R"dyetrace(CREATE OR REPLACE MACRO _plain_path(p) AS CASE WHEN p IS NULL OR p = '/' OR NOT regexp_matches(p, '(^|/)\.{0,2}(/|$)') THEN p ELSE
+CREATE OR REPLACE MACRO _plain_path(p) AS CASE WHEN p IS NULL OR p = '/' OR NOT regexp_matches(p, '(^|/)\.{0,2}(/|$)') THEN p ELSE
     '/' || coalesce(array_to_string(list_reduce(list_prepend([]::VARCHAR[], list_transform(string_split(p, '/'), lambda part: [part])),
         lambda done, part: CASE WHEN part[1] IN ('', '.') THEN done WHEN part[1] = '..' THEN done[:-2] ELSE done || part END), '/'), '') END;
 CREATE OR REPLACE MACRO _join_path(base, p) AS _plain_path(CASE WHEN p = '' THEN base WHEN base = '/' THEN '/' || p ELSE base || '/' || p END);
@@ -279,7 +281,8 @@ WITH handle AS (
     SELECT host_index, handle_id, any_value(object_id) AS kernel_object_id, any_value(device) AS device, any_value(inode) AS inode,
            any_value(generation) AS generation, any_value(serial) AS serial, any_value(mount_id) AS mount_id, any_value(mode) AS mode,
            any_value(_object_type_name(object_type)) AS object_type, any_value(file_system) AS file_system,
-           any_value(CASE WHEN flags & 4 <> 0 AND starts_with(path, '/') THEN '…' || path ELSE path END) AS path, min(valid_from_ns) AS valid_from_ns -- cut at PATH_MAX
+           any_value(CASE WHEN flags & 4 <> 0 AND starts_with(path, '/') THEN '…' || path ELSE path END) AS path, min(valid_from_ns) AS valid_from_ns, -- cut at PATH_MAX
+           any_value(flags & 2 <> 0) AS unlinked
     FROM internal.raw_handle GROUP BY host_index, handle_id),
 ends AS (
     SELECT host_index, handle_id, any_value(cookie) AS cookie, any_value(family) AS family, any_value(socket_type) AS socket_type,
@@ -290,7 +293,7 @@ ends AS (
     FROM internal.raw_socket GROUP BY host_index, handle_id)
 SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | min(h.kernel_object_id) OVER (
            PARTITION BY h.host_index, h.device, h.inode, h.generation, h.serial) AS object_id, h.device, h.inode, h.generation,
-       h.serial, h.mount_id, h.mode, h.object_type, h.file_system, coalesce(s.unix_path, _readable_name(h.object_type, h.inode, h.path, h.file_system)) AS path, h.valid_from_ns,
+       h.serial, h.mount_id, h.mode, h.object_type, h.file_system, coalesce(s.unix_path, _readable_name(h.object_type, h.inode, h.path, h.file_system)) AS path, h.valid_from_ns, h.unlinked,
        s.cookie, s.family, s.socket_type, s.protocol, coalesce(_known_address(s.local_address, s.local_port), s.unix_path) AS local_address,
        nullif(s.local_port, 0) AS local_port, coalesce(_known_address(s.remote_address, s.remote_port), s.unix_peer_path) AS remote_address, nullif(s.remote_port, 0) AS remote_port, s.connection_id, s.network_namespace
 FROM handle h LEFT JOIN ends s USING (host_index, handle_id);
@@ -333,12 +336,12 @@ named AS (
   SELECT own.wait, CASE WHEN o.events <> 0 OR is_epoll THEN 'ready' ELSE 'not_ready' END AS rule, h.object_id, nullif(o.fd, -1) AS fd,
          CASE WHEN o.range_begin >= 0 AND is_epoll THEN (o.range_end - o.range_begin) || ' more' WHEN o.range_begin >= 0 THEN 'others' ELSE _polled_words(h.object_type, h.path, h.local_port, h.remote_address, h.remote_port) END AS what,
          nullif(_bit_words(p.words, o.events::UBIGINT), '') AS poll_events
-  FROM internal.raw_event_object o JOIN own ON is_poll AND o.role = 0 AND o.host_index = own.host_index AND o.cpu = own.cpu AND o.parent_sequence = own.sequence
+)dyetrace"
+    R"dyetrace(  FROM internal.raw_event_object o JOIN own ON is_poll AND o.role = 0 AND o.host_index = own.host_index AND o.cpu = own.cpu AND o.parent_sequence = own.sequence
   JOIN internal.flag_sets p ON p.type = 'poll_events' LEFT JOIN internal.handles h ON h.host_index = o.host_index AND h.handle_id = o.handle_id),
 wakes AS (
   SELECT own.wait, _event_id(e.host_index, e.cpu, e.sequence) AS event_id, e.start_ns, c.thread_id, c.comm || '[' || c.tid || ']' AS what
-)dyetrace"
-    R"dyetrace(  FROM internal.raw_syscall_event e JOIN own ON is_futex AND own.result = 0 AND e.host_index = own.host_index AND e.argument0 = own.argument0 AND e.start_ns <= own.end_ns
+  FROM internal.raw_syscall_event e JOIN own ON is_futex AND own.result = 0 AND e.host_index = own.host_index AND e.argument0 = own.argument0 AND e.start_ns <= own.end_ns
   JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id AND c.process_id = own.process_id AND c.thread_id <> own.thread_id
   JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
   WHERE list_contains(_futex_calls(), k.name) AND e.argument1 & 127 IN (1, 5, 10) AND e.result > 0 AND e.start_ns + coalesce(e.duration_ns, 0) >= own.start_ns),
@@ -383,10 +386,10 @@ UNION ALL BY NAME
 SELECT TRY_CAST(_event_id(e.host_index, e.cpu, e.sequence) AS BIGINT) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, TRY_CAST(e.start_ns AS BIGINT) AS start_ns, TRY_CAST(e.cpu AS INTEGER) AS cpu, TRY_CAST(c.process_id AS BIGINT) AS process_id, TRY_CAST(c.thread_id AS BIGINT) AS thread_id, TRY_CAST(c.pid AS INTEGER) AS pid, TRY_CAST(c.tid AS INTEGER) AS tid, TRY_CAST(c.ppid AS INTEGER) AS ppid, TRY_CAST(c.pid_in_namespace AS INTEGER) AS pid_in_namespace, c.comm AS comm, c.exe AS exe, TRY_CAST(c.uid AS BIGINT) AS uid, TRY_CAST(_signed_bits(c.cgroup_id) AS BIGINT) AS cgroup_id, c.container AS container, TRY_CAST(c.network_namespace AS BIGINT) AS network_namespace, _kind_name(e.kind) AS kind, e.name AS name, 'other' AS class, 'finished' AS state, e.text AS arguments, 1::DOUBLE AS weight
 FROM internal.raw_log_event e
 JOIN internal.hosts o ON o.host_index = e.host_index
-LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
-UNION ALL BY NAME
 )dyetrace"
-    R"dyetrace(SELECT TRY_CAST(_event_id(e.host_index, e.cpu, e.sequence) AS BIGINT) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, TRY_CAST(e.start_ns AS BIGINT) AS start_ns, TRY_CAST(e.cpu AS INTEGER) AS cpu, TRY_CAST(c.process_id AS BIGINT) AS process_id, TRY_CAST(c.thread_id AS BIGINT) AS thread_id, TRY_CAST(c.pid AS INTEGER) AS pid, TRY_CAST(c.tid AS INTEGER) AS tid, TRY_CAST(c.ppid AS INTEGER) AS ppid, TRY_CAST(c.pid_in_namespace AS INTEGER) AS pid_in_namespace, c.comm AS comm, c.exe AS exe, TRY_CAST(c.uid AS BIGINT) AS uid, TRY_CAST(_signed_bits(c.cgroup_id) AS BIGINT) AS cgroup_id, c.container AS container, TRY_CAST(c.network_namespace AS BIGINT) AS network_namespace, 'tracepoint' AS kind, 'signal_deliver' AS name, 'process' AS class, 'finished' AS state, TRY_CAST(e.signal AS BIGINT) AS result, _signal_text(s.signals, s.codes, e.signal, e.code, e.sender_pid, e.sender_uid, e.status, e.user_ticks, e.system_ticks, e.timer, e.overrun, e.value, e.address) AS arguments, 1::DOUBLE AS weight
+    R"dyetrace(LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
+UNION ALL BY NAME
+SELECT TRY_CAST(_event_id(e.host_index, e.cpu, e.sequence) AS BIGINT) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, TRY_CAST(e.start_ns AS BIGINT) AS start_ns, TRY_CAST(e.cpu AS INTEGER) AS cpu, TRY_CAST(c.process_id AS BIGINT) AS process_id, TRY_CAST(c.thread_id AS BIGINT) AS thread_id, TRY_CAST(c.pid AS INTEGER) AS pid, TRY_CAST(c.tid AS INTEGER) AS tid, TRY_CAST(c.ppid AS INTEGER) AS ppid, TRY_CAST(c.pid_in_namespace AS INTEGER) AS pid_in_namespace, c.comm AS comm, c.exe AS exe, TRY_CAST(c.uid AS BIGINT) AS uid, TRY_CAST(_signed_bits(c.cgroup_id) AS BIGINT) AS cgroup_id, c.container AS container, TRY_CAST(c.network_namespace AS BIGINT) AS network_namespace, 'tracepoint' AS kind, 'signal_deliver' AS name, 'process' AS class, 'finished' AS state, TRY_CAST(e.signal AS BIGINT) AS result, _signal_text(s.signals, s.codes, e.signal, e.code, e.sender_pid, e.sender_uid, e.status, e.user_ticks, e.system_ticks, e.timer, e.overrun, e.value, e.address) AS arguments, 1::DOUBLE AS weight
 FROM internal.raw_signal_event e
 JOIN internal.hosts o ON o.host_index = e.host_index
 LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
@@ -427,8 +430,10 @@ SELECT * REPLACE (object_id::BIGINT AS object_id, device::BIGINT AS device, gene
 FROM internal.handles h JOIN internal.hosts o USING (host_index) GROUP BY h.object_id);
 CREATE OR REPLACE VIEW object_names AS
 SELECT * REPLACE (object_id::BIGINT AS object_id, mount_id::BIGINT AS mount_id, valid_from_ns::BIGINT AS valid_from_ns, valid_to_ns::BIGINT AS valid_to_ns) FROM (SELECT object_id, path, mount_id, valid_from_ns,
-       lead(valid_from_ns) OVER (PARTITION BY object_id, mount_id ORDER BY valid_from_ns) AS valid_to_ns
-FROM (SELECT object_id, path, mount_id, min(valid_from_ns) AS valid_from_ns FROM internal.handles WHERE path IS NOT NULL GROUP BY ALL));
+       least(lead(valid_from_ns) OVER (PARTITION BY object_id, mount_id ORDER BY valid_from_ns),
+         min(taken_ns) OVER (PARTITION BY host_index, path, mount_id ORDER BY valid_from_ns ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING)) AS valid_to_ns
+FROM (SELECT host_index, object_id, path, mount_id, min(valid_from_ns) AS valid_from_ns, min(valid_from_ns) FILTER (starts_with(path, '/') AND NOT unlinked) AS taken_ns
+      FROM internal.handles WHERE path IS NOT NULL GROUP BY ALL));
 CREATE OR REPLACE VIEW sockets AS
 SELECT * REPLACE (object_id::BIGINT AS object_id, local_port::BIGINT AS local_port, remote_port::BIGINT AS remote_port, connection_id::BIGINT AS connection_id, network_namespace::BIGINT AS network_namespace, valid_from_ns::BIGINT AS valid_from_ns) FROM (SELECT object_id, _signed_bits(cookie) AS cookie, _family_name(family) AS family, _socket_type_name(socket_type) AS socket_type,
        _protocol_name(protocol) AS protocol, local_address, local_port, remote_address, remote_port, connection_id,
@@ -476,12 +481,12 @@ LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = CA
 CREATE OR REPLACE VIEW sketches AS
 SELECT * REPLACE (event_id::BIGINT AS event_id, distance::BIGINT AS distance) FROM (SELECT _event_id(host_index, cpu, parent_sequence) AS event_id, distance, windows FROM internal.raw_sketch);
 CREATE OR REPLACE VIEW gaps AS
-SELECT * REPLACE (cpu::BIGINT AS cpu, begin_ns::BIGINT AS begin_ns, end_ns::BIGINT AS end_ns, lost::BIGINT AS lost) FROM (SELECT o.name AS host, nullif(g.cpu, 4294967295) AS cpu, g.begin_ns, least(g.end_ns, 9223372036854775807::UBIGINT) AS end_ns, nullif(g.lost, 18446744073709551615) AS lost,
+)dyetrace"
+    R"dyetrace(SELECT * REPLACE (cpu::BIGINT AS cpu, begin_ns::BIGINT AS begin_ns, end_ns::BIGINT AS end_ns, lost::BIGINT AS lost) FROM (SELECT o.name AS host, nullif(g.cpu, 4294967295) AS cpu, g.begin_ns, least(g.end_ns, 9223372036854775807::UBIGINT) AS end_ns, nullif(g.lost, 18446744073709551615) AS lost,
        _gap_reason_name(g.reason) AS reason
 FROM internal.raw_gap g JOIN internal.hosts o USING (host_index));
 CREATE OR REPLACE VIEW accounting AS
-)dyetrace"
-    R"dyetrace(SELECT * REPLACE (cpu::BIGINT AS cpu, time_ns::BIGINT AS time_ns, generated::BIGINT AS generated, filtered::BIGINT AS filtered, aggregated::BIGINT AS aggregated, delivered::BIGINT AS delivered, lost::BIGINT AS lost, facts_lost::BIGINT AS facts_lost) FROM (SELECT any_value(o.name) AS host, a.cpu, max(a.time_ns) AS time_ns, arg_max(a.generated, a.time_ns) AS generated,
+SELECT * REPLACE (cpu::BIGINT AS cpu, time_ns::BIGINT AS time_ns, generated::BIGINT AS generated, filtered::BIGINT AS filtered, aggregated::BIGINT AS aggregated, delivered::BIGINT AS delivered, lost::BIGINT AS lost, facts_lost::BIGINT AS facts_lost) FROM (SELECT any_value(o.name) AS host, a.cpu, max(a.time_ns) AS time_ns, arg_max(a.generated, a.time_ns) AS generated,
        arg_max(a.filtered, a.time_ns) AS filtered, arg_max(a.aggregated, a.time_ns) AS aggregated,
        arg_max(a.delivered, a.time_ns) AS delivered, arg_max(a.lost, a.time_ns) AS lost, arg_max(a.facts_lost, a.time_ns) AS facts_lost
 FROM internal.raw_accounting a JOIN internal.hosts o USING (host_index) GROUP BY host_index, a.cpu);
@@ -530,7 +535,7 @@ COMMENT ON VIEW objects IS 'what events acted on: one row per object, whatever i
 COMMENT ON VIEW object_names IS 'names that objects had, and from when to when they were seen';
 COMMENT ON VIEW sockets IS 'ends of sockets, a row per change';
 COMMENT ON VIEW retransmissions IS 'what TCP sent again, once each time, of sockets on which a recorded process made a call';
-COMMENT ON VIEW event_objects IS 'events that touched several objects: poll sets, passed descriptors, close_range; and the bytes that fcntl locked';
+COMMENT ON VIEW event_objects IS 'events that touched several objects: poll sets, passed descriptors, close_range; the bytes that fcntl locked; the messages of queues; what rename replaced';
 COMMENT ON VIEW dyes IS 'texts that were looked for (record --dye); the text itself is not in the trace';
 COMMENT ON VIEW dye_hits IS 'occurrences of dyes, each with the event that moved its last byte';
 COMMENT ON VIEW anchors IS 'places in the bytes that events moved which the content chose: equal fingerprints are equal bytes, wherever they are';
@@ -576,13 +581,13 @@ COMMENT ON COLUMN events.state IS 'finished, or unfinished (its thread died or t
 COMMENT ON COLUMN events.result IS 'raw return value; NULL if unfinished; of a signal its number';
 COMMENT ON COLUMN events.error IS 'ENOENT, …; NULL if it succeeded';
 COMMENT ON COLUMN events.arguments IS 'other scalars by name, decoded, as JSON text';
-COMMENT ON COLUMN events.parent_event_id IS 'event that this is a part of; counts leave parts out';
+)dyetrace"
+    R"dyetrace(COMMENT ON COLUMN events.parent_event_id IS 'event that this is a part of; counts leave parts out';
 COMMENT ON COLUMN events.part IS 'position in the parent, from 0';
 COMMENT ON COLUMN events.weight IS 'events that this one stands for; 1 unless sampled';
 COMMENT ON COLUMN events.fd IS 'descriptor acted on, or made';
 COMMENT ON COLUMN events.object_id IS 'object, the same under all its names; of a call by path (stat, chmod, unlink) what the path led to, NULL where the kernel no longer had it at hand (coverage: objects of paths)';
-)dyetrace"
-    R"dyetrace(COMMENT ON COLUMN events.object_type IS 'file, directory, symlink, character_device, block_device, pipe, socket, anonymous, memory';
+COMMENT ON COLUMN events.object_type IS 'file, directory, symlink, character_device, block_device, pipe, socket, anonymous, memory';
 COMMENT ON COLUMN events.file_system IS 'type of the file system';
 COMMENT ON COLUMN events.open_flags IS 'flags of the open file';
 COMMENT ON COLUMN events.path IS 'name of the object, from the root of the task''s mount namespace';

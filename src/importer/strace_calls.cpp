@@ -178,8 +178,33 @@ void StraceCalls::attach_content(Reading& reading) {
     reading.content.assign(reinterpret_cast<const char*>(&content), offsetof(content_found, sum));
 }
 
+// What is renamed is the same object under both names.
+void StraceCalls::fill_renamed(Reading& reading) {
+    SyscallEvent& event = reading.event;
+    const std::string_view name = reading.begun.name;
+    const bool has_succeeded = event.present & SyscallEvent::kHasResult && event.result == 0;
+    if ((name != "rename" && name != "renameat" && name != "renameat2") || !reading.path ||
+        !reading.path2 || !has_succeeded) {
+        return;
+    }
+    const std::string from = absolute(reading, reading.base, *reading.path);
+    const std::uint64_t start_ns = reading.begun.start_ns;
+    const std::shared_ptr<LogObject> known = objects_->known(from);
+    if (known != nullptr) {
+        event.handle_id = objects_->handle_of(*known, start_ns);
+    }
+    const bool exchanges = reading.arguments.size() > 4 &&
+                           reading.arguments[4].find("RENAME_EXCHANGE") != std::string_view::npos;
+    objects_->rename(from, absolute(reading, reading.base2, *reading.path2), exchanges);
+    if (known != nullptr) {
+        event.handle2_id = objects_->handle_of(*known, start_ns);
+        event.present |= SyscallEvent::kHasHandle | SyscallEvent::kHasHandle2;
+    }
+}
+
 // What the call acted on, and its class by that.
 void StraceCalls::fill_objects(Reading& reading) {
+    fill_renamed(reading);
     SyscallEvent& event = reading.event;
     const std::uint64_t start_ns = reading.begun.start_ns;
     if (reading.file2 != nullptr) {

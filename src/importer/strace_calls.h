@@ -97,7 +97,7 @@ class StraceCalls {
     void close(Reading& reading);
     void close_range(Reading& reading);
     void run_program(Reading& reading);
-    void change_names(Reading& reading);
+    void fill_renamed(Reading& reading);
     void change_folder(Reading& reading);
     void change_flags(Reading& reading);
 

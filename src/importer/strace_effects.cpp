@@ -363,8 +363,8 @@ void StraceCalls::take_late_effect(Reading& reading) {
         close_range(reading);
     } else if (is_one_of(name, {"execve", "execveat"})) {
         run_program(reading);
-    } else if (is_one_of(name, {"rename", "renameat", "renameat2", "unlink", "unlinkat"})) {
-        change_names(reading);
+    } else if (is_one_of(name, {"unlink", "unlinkat"}) && reading.path) {
+        objects_->unlink(absolute(reading, reading.base, *reading.path));
     } else if (is_one_of(name, {"chdir", "fchdir", "getcwd"})) {
         change_folder(reading);
     } else if (name == "prctl" && !reading.arguments.empty() &&
@@ -414,18 +414,6 @@ void StraceCalls::run_program(Reading& reading) {
                 process.command += text->bytes + '\0';
             }
         }
-    }
-}
-
-void StraceCalls::change_names(Reading& reading) {
-    if (!reading.path) {
-        return;
-    }
-    const std::string from = absolute(reading, reading.base, *reading.path);
-    if (reading.path2) {
-        objects_->rename(from, absolute(reading, reading.base2, *reading.path2));
-    } else {
-        objects_->unlink(from);
     }
 }
 

@@ -197,13 +197,23 @@ std::uint32_t LogObjects::handle_of(LogObject& object, std::uint64_t time_ns) {
     return object.handle;
 }
 
-void LogObjects::rename(const std::string& from, const std::string& to) {
-    auto moved = by_key_.extract("file " + from);
-    by_key_.erase("file " + to);
+std::shared_ptr<LogObject> LogObjects::known(const std::string& path) const {
+    const auto found = by_key_.find("file " + path);
+    return found == by_key_.end() ? nullptr : found->second;
+}
+
+void LogObjects::rename(const std::string& from, const std::string& to, bool exchanges) {
+    auto moved = by_key_.extract("file " + from), replaced = by_key_.extract("file " + to);
+    const auto move = [&](auto& node, const std::string& path) {
+        node.mapped()->facts.path = path;
+        node.key() = "file " + path;
+        by_key_.insert(std::move(node));
+    };
+    if (exchanges && !replaced.empty()) {
+        move(replaced, from);
+    }
     if (!moved.empty()) {
-        moved.mapped()->facts.path = to;
-        moved.key() = "file " + to;
-        by_key_.insert(std::move(moved));
+        move(moved, to);
     }
 }
 

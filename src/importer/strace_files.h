@@ -69,7 +69,9 @@ class LogObjects {
     // The handle of the object as it is known now.
     std::uint32_t handle_of(LogObject& object, std::uint64_t time_ns);
 
-    void rename(const std::string& from, const std::string& to);
+    // What is known at that path, or null.
+    std::shared_ptr<LogObject> known(const std::string& path) const;
+    void rename(const std::string& from, const std::string& to, bool exchanges);
     void unlink(const std::string& path) { by_key_.erase("file " + path); }
     void join_pair(LogObject& a, LogObject& b);
 

@@ -146,6 +146,17 @@ class StraceTest(ImportTest):
         for said, row in zip(sorted(times), seen):
             self.assertLess(abs(said - int(row["time"]) / 1e9), 1e-5)
 
+    def test_what_is_renamed_is_followed_by_both_names(self):
+        self.file("source", b"what it is about" * 100)
+        log = self.strace(["-f", "-tt", "-yy", "-s", "4096"], ["sh", "-c", "dd if=source of=a bs=4096 status=none; mv a b; mkdir d; mv b d/c; dd if=d/c of=copy bs=4096 status=none"])
+        trace = self.imported(log)
+        for name in ("a", "b", "d/c"):
+            path = os.path.join(os.path.realpath(self.folder), name)
+            back = json.loads(subprocess.run([support.DYETRACE, "follow", trace.path, "--path", path, "--back", "--json"], capture_output=True, check=True, timeout=support.PATIENCE_S).stdout)
+            self.assertTrue(any((hop["path"] or "").endswith("/source") for hop in back["hops"]), (name, back))
+        renames = trace.rows("SELECT object_id = object2_id AS same, path, path2 FROM events WHERE name LIKE 'rename%' AND result = 0")
+        self.assertEqual([(row["same"], os.path.basename(row["path"]), os.path.basename(row["path2"])) for row in renames], [(True, "a", "b"), (True, "b", "c")])
+
     def test_a_log_for_each_task_is_merged_into_one_order(self):
         for durations in ([], ["-T"]):
             name = "split" + "".join(durations)

@@ -75,6 +75,11 @@ class EndingTest(support.EndToEndTest):
         except OSError:
             return False  # it has ended
 
+    @staticmethod
+    def sleeps(process):
+        with open(f"/proc/{process}/stat", encoding="utf-8") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0] == "S"
+
     def sealers_of(self, recorder):
         return [child for child in support.children_of(recorder) if self.is_sealer(child)]
 
@@ -84,6 +89,9 @@ class EndingTest(support.EndToEndTest):
         recorder = started[0]
         self.wait_for(lambda: self.sealers_of(recorder), "the sealer runs")
         (self.sealer,) = self.sealers_of(recorder)
+        os.sched_setscheduler(self.sealer, os.SCHED_OTHER, os.sched_param(0))  # it has only what nobody else wants: nothing for minutes, beside other tests
+        self.wait_for(lambda: self.sleeps(self.sealer), "it waits for something to seal")
+        os.sched_setscheduler(self.sealer, os.SCHED_IDLE, os.sched_param(0))
         os.kill(self.sealer, signal.SIGSTOP)
         self.addCleanup(lambda: self.is_sealer(self.sealer) and os.kill(self.sealer, signal.SIGKILL))
         self.file("go")
@@ -106,10 +114,13 @@ class EndingTest(support.EndToEndTest):
         self.addCleanup(ctypes.CDLL(None).prctl, PR_SET_CHILD_SUBREAPER, 0)
         self.record_with_a_sealer_that_stands_still(self.in_the_background)
         self.wait_for(lambda: "events in" in self.said(), "the summary")
+        share = lambda: (os.sched_getscheduler(self.sealer), os.getpriority(os.PRIO_PROCESS, self.sealer))
+        self.wait_for(lambda: share() == (os.SCHED_OTHER, 0), "who waits for it does not wait for all others")
         self.assertEqual(self.stop(self.recorder), 0)
         self.assertIn("sealing goes on alone", self.said())
+        self.assertEqual(share()[0], os.SCHED_IDLE)
         self.assertGreater(self.trace.number("SELECT count(*) FROM events WHERE name = 'pread64'"), 5999)
-        os.sched_setscheduler(self.sealer, os.SCHED_OTHER, os.sched_param(0))  # it has only what nobody else wants: nothing for minutes, beside other tests
+        os.sched_setscheduler(self.sealer, os.SCHED_OTHER, os.sched_param(0))
         os.kill(self.sealer, signal.SIGCONT)
         self.wait_for(lambda: not any(name.startswith("segment-") for name in os.listdir(self.trace.path)), "it went on")
 

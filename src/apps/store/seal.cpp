@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/inotify.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -28,8 +27,6 @@ namespace {
 // A new file in the folder wakes the sealer; a recorder that is killed makes none, so it looks by itself too.
 constexpr int kLookIntervalMs = 1000;
 constexpr std::chrono::seconds kTryAgainAfter{60};
-// The sealer gives way to everything that does work for somebody.
-constexpr int kNice = 19;
 constexpr int kIdleIoClass = 3 << 13;
 
 // Under load sealing waits for a quiet moment, with at most this many segments (each a million events or more): their end
@@ -42,8 +39,8 @@ struct SealArguments {
     bool quiet = false;
 };
 
+// The sealer gives way to everything that does work for somebody. Whoever starts it gives it its share of the CPU, too (SCHED_IDLE), and another one when it is waited for.
 void be_modest() {
-    ::setpriority(PRIO_PROCESS, 0, kNice);
     ::syscall(SYS_ioprio_set, 1 /* this process */, 0, kIdleIoClass);
 }
 

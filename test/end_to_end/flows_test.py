@@ -80,6 +80,35 @@ class RelayTest(FollowTest):
         self.assertGreater(len(noise["hops"]), 1)
 
 
+# A file goes through a connection, a proxy that splices it into another one, and into a file; the pieces of the three have other sizes.
+SPLICED = """
+import os, socket, sys
+kind, source, target = sys.argv[1:]
+def pair():
+    if kind == 'unix': return socket.socketpair()
+    listener = socket.create_server(('127.0.0.1', 0))
+    near = socket.create_connection(listener.getsockname())
+    return near, listener.accept()[0]
+near, proxied = pair()
+passed, far = pair()
+if os.fork() == 0:
+    passed.close(); far.close(); proxied.close()
+    with open(source, 'rb', buffering=0) as file:
+        while piece := file.read(7001): near.sendall(piece)
+    os._exit(0)
+near.close()
+if os.fork() == 0:
+    far.close()
+    out, into = os.pipe()
+    while left := os.splice(proxied.fileno(), into, 65536):
+        while left: left -= os.splice(out, passed.fileno(), left)
+    os._exit(0)
+proxied.close(); passed.close()
+with open(target, 'wb', buffering=0) as file:
+    while piece := far.recv(5003): file.write(piece)
+"""
+
+
 class ProgramTest(FollowTest):
     def test_cp_and_a_pipeline(self):
         source = self.random_file("source", MEGABYTE)
@@ -123,6 +152,20 @@ os.write(out("through_socket"), far.recv(5000))
         teed = self.trail(trace, "--path", self.seen(self.path("teed")), "--back")
         self.assertEqual(self.files(teed), {"teed", "source"})
         self.assertEqual([hop["bytes"] for hop in teed["hops"]], [50000] * len(teed["hops"]))
+
+    def test_what_is_spliced_from_socket_to_socket_keeps_its_place(self):
+        source = self.random_file("source", 300_000)
+        for kind in ("tcp", "unix"):
+            target = self.path(kind)
+            trace = self.record("--content=anchors", "--", sys.executable, "-c", SPLICED, kind, source, target, name="trace-" + kind)
+            with open(source, "rb") as given, open(target, "rb") as got:
+                self.assertEqual(given.read(), got.read())
+            splices = trace.numbers("SELECT sum(f.bytes) FILTER (b.name = 'splice' AND a.name <> 'splice') AS taken, sum(f.bytes) FILTER (a.name = 'splice' AND b.name = 'splice') AS piped, "
+                                    "sum(f.bytes) FILTER (a.name = 'splice' AND b.name <> 'splice') AS given, count(*) FILTER (certainty <> 'certain') AS unsure "
+                                    "FROM flows f JOIN events a ON a.event_id = from_event JOIN events b ON b.event_id = to_event WHERE 'splice' IN (a.name, b.name)")
+            self.assertEqual(splices, {"taken": 300_000, "piped": 300_000, "given": 300_000, "unsure": 0}, kind)
+            trail = self.trail(trace, "--path", f"{self.seen(source)}:123456-123457")
+            self.assertIn((self.seen(target), 123_456, 123_457), {(hop["path"], hop["offset"], hop["offset_end"]) for hop in trail["hops"]}, kind)
 
     def test_nginx_sends_a_file_to_curl(self):
         self.skip_without(servers.missing("nginx", "curl"))

@@ -66,6 +66,11 @@ pid_t start_child(const std::function<void()>& before,
     gate_fd = ends[0];
     const pid_t child = fork();
     if (child == 0) {
+        for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM}) {
+            signal(
+                number,
+                SIG_DFL);  // as a program that was executed has them, without base::TemporaryFolder's handler
+        }
         if (bare_descriptors) {
             close_range(STDERR_FILENO + 1, kGateFd - 1, 0);
             close_range(kGateFd + 1, ~0u, 0);

@@ -49,29 +49,46 @@ static __always_inline bool is_mounted_on(struct dentry *dentry)
 	return READ(dentry, d_flags) & bit;
 }
 
-/* Goes on in what is mounted here. Global, so that the verifier looks at the loop once. */
+struct mounts_walk {
+	struct scratch *scratch;
+	__u64 head, node; /* of the list of what is mounted somewhere on the mount that was reached */
+};
+
+static __always_inline void begin_mounts(struct mounts_walk *walk)
+{
+	walk->head = walk->scratch->lookup.mount + bpf_core_field_offset(struct mount, mnt_mounts);
+	walk->node = (__u64)READ(typed(struct list_head, walk->head), next);
+}
+
+static long enter_mount(__u32 index, void *context)
+{
+	struct mounts_walk *walk = context;
+	struct lookup *lookup = &walk->scratch->lookup;
+	struct mount *child;
+
+	if (walk->node == walk->head)
+		return 1;
+	child = typed(struct mount, walk->node - bpf_core_field_offset(struct mount, mnt_child));
+	walk->node = (__u64)READ(child, mnt_child.next);
+	if ((__u64)READ(child, mnt_mountpoint) != lookup->dentry)
+		return 0;
+	lookup->mount = (__u64)child;
+	lookup->dentry = (__u64)READ(child, mnt.mnt_root);
+	if (!is_mounted_on(typed(struct dentry, lookup->dentry)))
+		return 1;
+	begin_mounts(walk);
+	return 0;
+}
+
+/* Goes on in what is mounted here. A loop of the verifier's would cost it 20,000 instructions. */
 __noinline int enter_mounts(struct scratch *scratch)
 {
-	struct lookup *lookup = &scratch->lookup;
-	__u64 head, node;
+	struct mounts_walk walk = { .scratch = scratch };
 
 	if (!scratch)
 		return 0;
-	head = lookup->mount + bpf_core_field_offset(struct mount, mnt_mounts);
-	node = (__u64)READ(typed(struct list_head, head), next);
-	for (int i = 0; i < MOUNTS_ON_ONE_MAX && node != head; i++) {
-		struct mount *child = typed(struct mount, node - bpf_core_field_offset(struct mount, mnt_child));
-
-		node = (__u64)READ(child, mnt_child.next);
-		if ((__u64)READ(child, mnt_mountpoint) != lookup->dentry)
-			continue;
-		lookup->mount = (__u64)child;
-		lookup->dentry = (__u64)READ(child, mnt.mnt_root);
-		if (!is_mounted_on(typed(struct dentry, lookup->dentry)))
-			break;
-		head = lookup->mount + bpf_core_field_offset(struct mount, mnt_mounts);
-		node = (__u64)READ(typed(struct list_head, head), next);
-	}
+	begin_mounts(&walk);
+	bpf_loop(MOUNTS_ON_ONE_MAX, enter_mount, &walk, 0);
 	return 0;
 }
 

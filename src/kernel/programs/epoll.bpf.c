@@ -41,7 +41,7 @@ static __always_inline __u64 private_data_of(__s32 fd)
 {
 	__u64 file = file_of(current_task(), fd);
 
-	return file ? (__u64)READ(typed(struct file, file), private_data) : 0;
+	return file ? number_at(file + bpf_core_field_offset(struct file, private_data)) : 0;
 }
 
 /* struct epoll_event as programs give and get it: packed, which the compiler would read byte by byte. */
@@ -57,9 +57,9 @@ static __always_inline __u64 data_of(const struct epoll_member *member)
 
 /*
  * Whether the kernel's own list says that this descriptor is a member of the set, with this word; exact, whatever the word
- * means. False also where the list cannot be read or is long.
+ * means. False also where the list cannot be read or is long. Global, so that the verifier looks at the loop once.
  */
-static __always_inline bool is_member(__u64 file_address, __u64 eventpoll, __s32 fd, __u64 data)
+__noinline int is_member(__u64 file_address, __u64 eventpoll, __s32 fd, __u64 data)
 {
 	struct file *file = typed(struct file, file_address);
 	struct hlist_node *link;

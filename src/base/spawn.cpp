@@ -9,6 +9,10 @@
 namespace dyetrace::base {
 
 Result<pid_t> spawn_in_background(const std::string& program, std::vector<std::string> words) {
+    posix_spawn_file_actions_t files;
+    posix_spawn_file_actions_init(&files);
+    // close-on-exec comes after posix_spawn() has returned: a child that gets no CPU then would go on holding this program's locks
+    posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
     posix_spawnattr_t how;
     sigset_t none;
     sigemptyset(&none);
@@ -23,9 +27,9 @@ Result<pid_t> spawn_in_background(const std::string& program, std::vector<std::s
     }
     arguments.push_back(nullptr);
     pid_t child = -1;
-    const int error =
-        posix_spawn(&child, program.c_str(), nullptr, &how, arguments.data(), environ);
+    const int error = posix_spawn(&child, program.c_str(), &files, &how, arguments.data(), environ);
     posix_spawnattr_destroy(&how);
+    posix_spawn_file_actions_destroy(&files);
     if (error != 0) {
         return Error::from_errno(error, fmt::format("cannot start '{}'", program));
     }

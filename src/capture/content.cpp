@@ -65,7 +65,7 @@ Source how_content_is_looked_at(const CaptureOptions& options) {
     return {kContent, schema::CoverageState::kOn, std::move(how)};
 }
 
-// Of the two only one can be loaded, and only one is.
+// The kernel takes only one of the two programs, so only one is loaded.
 bpf_program* content_writer(const dyetrace_bpf& skeleton) {
     return skeleton.rodata->can_defer ? skeleton.progs.write_with_content
                                       : skeleton.progs.write_with_resident_content;

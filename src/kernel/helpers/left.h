@@ -11,7 +11,7 @@
 
 #define NAME_OF_EVENTFD 0x6466746e6576655bULL /* "[eventfd" */
 
-/* Of the open file that was just seen, which is no file with a position. */
+/* Whether a reader of the open file that was just seen, which has no position, would find nothing now. */
 static __always_inline bool leaves_nothing(const struct scratch *scratch, __u64 file_address)
 {
 	struct file *file = typed(struct file, file_address);

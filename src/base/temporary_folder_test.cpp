@@ -85,12 +85,12 @@ TEST_F(TemporaryFolderTest, stays_while_a_child_of_its_owner_ends) {
 }
 
 TEST_F(TemporaryFolderTest, leaves_the_signals_that_its_program_handles_to_it) {
-    std::signal(SIGHUP, SIG_IGN);
+    const auto before = std::signal(SIGHUP, SIG_IGN);
     const int status = status_of_child([] {
         raise(SIGHUP);
         _exit(9);
     });
-    std::signal(SIGHUP, SIG_DFL);
+    std::signal(SIGHUP, before);
     EXPECT_EQ(WEXITSTATUS(status), 9);
 }
 

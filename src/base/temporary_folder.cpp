@@ -36,6 +36,7 @@ struct Place {
     std::array<char, PATH_MAX> path{};
 };
 constexpr std::size_t kPlaces = 64;
+constexpr int kTriesMax = 16;
 std::array<Place, kPlaces> places;
 
 // What a signal's handler may call is all that these two do. A folder holds files, and folders of files.
@@ -65,13 +66,15 @@ void remove_entries(int folder, int depth) {
 void remove_folders() {
     for (const Place& place : places) {
         const char* const path = place.path.data();
-        const int folder = place.is_there && place.owner == ::getpid()
-                               ? ::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-                               : -1;
-        if (folder >= 0) {
+        const bool is_ours = place.is_there && place.owner == ::getpid();
+        // other threads may be making files meanwhile
+        for (int tries = 0; is_ours && tries < kTriesMax && ::rmdir(path) != 0; ++tries) {
+            const int folder = ::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+            if (folder < 0) {
+                break;
+            }
             remove_entries(folder, 1);
             ::close(folder);
-            ::rmdir(path);
         }
     }
 }
@@ -125,22 +128,28 @@ std::string TemporaryFolder::free_path() {
 }
 
 Result<TemporaryFolder> TemporaryFolder::make(const std::string& free_path) {
+    TemporaryFolder folder(free_path);  // before it is there, for a signal that comes in between
     if (::mkdir(free_path.c_str(), 0700) != 0) {
-        return Error::from_errno(errno, "making '" + free_path + "'");
+        const Error error = Error::from_errno(errno, "making '" + free_path + "'");
+        folder.forget();  // it is somebody else's
+        return error;
     }
-    return TemporaryFolder(free_path);
+    return folder;
 }
 
 Result<TemporaryFolder> TemporaryFolder::make() {
-    std::string path = parent_path() + "/dyetrace-XXXXXX";
-    if (::mkdtemp(path.data()) == nullptr) return Error::from_errno(errno, "making '" + path + "'");
-    return TemporaryFolder(std::move(path));
+    return make(free_path());
 }
 
 TemporaryFolder::~TemporaryFolder() {
     if (path_.empty()) return;
     std::error_code ignored;  // what cannot be removed stays for the system's own cleaning of /tmp
     std::filesystem::remove_all(path_, ignored);
+    forget();
+}
+
+void TemporaryFolder::forget() {
+    path_.clear();
     if (place_ < kPlaces) {
         places[place_].is_there = false;
         places[place_].is_taken = false;

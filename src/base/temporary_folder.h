@@ -31,6 +31,7 @@ class TemporaryFolder {
 
   private:
     explicit TemporaryFolder(std::string path);
+    void forget();
 
     std::string path_;
     std::size_t place_;  // among those that a signal removes

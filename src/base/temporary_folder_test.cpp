@@ -61,6 +61,12 @@ TEST_F(TemporaryFolderTest, goes_with_its_owner) {
     EXPECT_TRUE(nothing_is_left());
 }
 
+TEST_F(TemporaryFolderTest, of_somebody_else_stays) {
+    const TemporaryFolder folder = TemporaryFolder::make(TemporaryFolder::free_path()).value();
+    EXPECT_FALSE(TemporaryFolder::make(folder.path()).ok());
+    EXPECT_TRUE(std::filesystem::exists(folder.path()));
+}
+
 TEST_F(TemporaryFolderTest, goes_when_a_signal_ends_the_program) {
     ASSERT_TRUE(signals_end_us);
     for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM}) {

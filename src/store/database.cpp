@@ -67,14 +67,12 @@ Result<OwnedStatement> prepare_again(const Engine& engine, const std::string& sq
     return prepare(engine, statements.get(), index);
 }
 
-Result<std::unique_ptr<Rows::State>> execute(const Engine& engine,
-                                             const OwnedStatement& statement,
+Result<std::unique_ptr<Rows::State>> execute(const OwnedStatement& statement,
                                              const std::atomic<bool>* cancelled) {
     OwnedPending pending;
     if (duckdb_pending_prepared_streaming(statement.get(), pending.out()) != DuckDBSuccess) {
         return engine_error(duckdb_pending_error(pending.get()));
     }
-    const InterruptWatch watch(engine, cancelled);
     auto rows = std::make_unique<Rows::State>();
     // it sleeps while others do its tasks
     if (duckdb_execute_pending(pending.get(), rows->result.out()) != DuckDBSuccess) {
@@ -352,16 +350,16 @@ Result<void> Database::run(const std::string& sql,
             TRY(parts_->derived.make_wanted(*this, engine, cancelled));
             TRY(statement, prepare_again(engine, sql, i));
         }
-        auto executed = execute(engine, statement, cancelled);
+        const InterruptWatch watch(engine, cancelled);
+        auto executed = execute(statement, cancelled);
         if (!executed.ok() && !parts_->temporary &&
             executed.error().text().find(parts_->temporary_path) != std::string::npos) {
             make_temporary_folder();  // it was the first to need more than the memory
             TRY(statement, prepare_again(engine, sql, i));
-            executed = execute(engine, statement, cancelled);
+            executed = execute(statement, cancelled);
         }
         TRY(std::unique_ptr<Rows::State> state, std::move(executed));
         Rows rows(std::move(state));
-        const InterruptWatch watch(engine, cancelled);
         Result<void> taken = each(rows);
         if (!taken.ok()) {
             return cancelled != nullptr && cancelled->load()

@@ -119,12 +119,7 @@ TemporaryFolder::TemporaryFolder(std::string path)
 
 std::string TemporaryFolder::free_path() {
     std::random_device random;  // the kernel's
-    return fmt::format("{}/dyetrace-{:08x}{:08x}{:08x}{:08x}",
-                       parent_path(),
-                       random(),
-                       random(),
-                       random(),
-                       random());
+    return fmt::format("{}/dyetrace-{:08x}{:08x}", parent_path(), random(), random());
 }
 
 Result<TemporaryFolder> TemporaryFolder::make(const std::string& free_path) {

@@ -191,13 +191,13 @@ TEST_F(Message, unix_datagrams_name_a_path_or_an_abstract_name) {
     EXPECT_EQ(shown, lines(R"(
         socket network =3 fd=3 #1 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_DGRAM","protocol":0}
         socket network =4 fd=4 #2 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_DGRAM","protocol":0}
-        bind network =0 fd=3 #1 socket [sockfs] ~/server O_RDWR ~/server > - {"addrlen":30}
+        bind network =0 fd=3 #1 socket [sockfs] ~/server O_RDWR ~/server > - {"addrlen":11}
         bind network =0 fd=4 #2 socket [sockfs] @dyetrace client O_RDWR @dyetrace client > - {"addrlen":18}
-        sendto network =3 fd=4 #2 socket [sockfs] @dyetrace client O_RDWR 3/3 @dyetrace client > ~/server {"len":3,"flags":"0","addr_len":30}
+        sendto network =3 fd=4 #2 socket [sockfs] @dyetrace client O_RDWR 3/3 @dyetrace client > ~/server {"len":3,"flags":"0","addr_len":11}
         recvfrom network =3 fd=3 #1 socket [sockfs] ~/server O_RDWR 3/100 ~/server > @dyetrace client {"size":100,"flags":"0"}
         sendto network =2 fd=3 #1 socket [sockfs] ~/server O_RDWR 2/2 ~/server > @dyetrace client {"len":2,"flags":"0","addr_len":18}
         read network =2 fd=4 #2 socket [sockfs] @dyetrace client O_RDWR 2/100 @dyetrace client > - {"count":100}
-        connect network =0 fd=4 #2 socket [sockfs] @dyetrace client O_RDWR @dyetrace client > ~/server {"addrlen":30}
+        connect network =0 fd=4 #2 socket [sockfs] @dyetrace client O_RDWR @dyetrace client > ~/server {"addrlen":11}
         write network =1 fd=4 #2 socket [sockfs] @dyetrace client O_RDWR 1/1 @dyetrace client > ~/server {"count":1}
     )"));
 }

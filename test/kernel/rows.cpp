@@ -210,7 +210,7 @@ class RowWriter {
         }
         const std::string arguments = columns.text(EventColumn::kArguments).value_or("");
         if (!arguments.empty() && arguments != "{}") {
-            add("{}", shown_arguments(arguments));
+            add("{}", shown_arguments(arguments, gives_own_socket(columns)));
         }
     }
 
@@ -239,7 +239,15 @@ class RowWriter {
         return std::regex_replace(text, kInode, ":[N]");
     }
 
-    std::string shown_arguments(std::string text) {
+    bool gives_own_socket(const Columns& columns) const {
+        const auto remote = columns.text(EventColumn::kRemoteAddress);
+        const auto given = remote ? remote : columns.text(EventColumn::kLocalAddress);
+        return given && given->starts_with(folder_);
+    }
+
+    // The length of an address is told as if the folder were called "~", wherever the tests' folders are.
+    std::string shown_arguments(std::string text, bool gives_own_socket) {
+        static const std::regex kAddressLength(R"((addr_?len":)(\d+))");
         static const std::regex kAddress(R"("0x[0-9a-f]{6,}")");
         static const std::regex kPointer(R"(:\d{15}\b)");
         static const std::regex kTask(R"regex("(pid|upid|tgid)":(\d+))regex");
@@ -247,6 +255,11 @@ class RowWriter {
         text = std::regex_replace(text, kPointer, ":*");
         for (std::size_t at = 0; (at = text.find(folder_, at)) != std::string::npos;) {
             text.replace(at, folder_.size(), "~");
+        }
+        if (std::smatch found; gives_own_socket && std::regex_search(text, found, kAddressLength)) {
+            const std::size_t length = std::stoul(found[2]) - folder_.size() + 1;
+            text = fmt::format(
+                "{}{}{}{}", found.prefix().str(), found[1].str(), length, found.suffix().str());
         }
         std::string result;
         for (std::smatch found; std::regex_search(text, found, kTask);) {

@@ -124,16 +124,16 @@ TEST_F(Socket, unix_sockets_are_named_by_their_path) {
     });
     EXPECT_EQ(shown, lines(R"(
         socket network =3 fd=3 #1 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_STREAM","protocol":0}
-        bind network =0 fd=3 #1 socket [sockfs] ~/socket O_RDWR ~/socket > - {"addrlen":30}
+        bind network =0 fd=3 #1 socket [sockfs] ~/socket O_RDWR ~/socket > - {"addrlen":11}
         listen network =0 fd=3 #1 socket [sockfs] ~/socket O_RDWR ~/socket > - {"backlog":5}
         socket network =4 fd=4 #2 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_STREAM","protocol":0}
-        connect network =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR - > ~/socket {"addrlen":30}
+        connect network =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR - > ~/socket {"addrlen":11}
         accept network =5 fd=5 #3 socket [sockfs] ~/socket O_RDWR => #1 ~/socket ~/socket > - {"fd":3}
         write network =3 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 3/3 - > ~/socket {"count":3}
         socket network =6 fd=6 #4 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_DGRAM","protocol":0}
         bind network =0 fd=6 #4 socket [sockfs] @dyetrace test O_RDWR @dyetrace test > - {"addrlen":16}
         socket network =7 fd=7 #5 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_SEQPACKET","protocol":0}
-        connect network =ENOENT fd=7 #5 socket [sockfs] socket:[N] O_RDWR - > ~/none {"addrlen":28}
+        connect network =ENOENT fd=7 #5 socket [sockfs] socket:[N] O_RDWR - > ~/none {"addrlen":9}
     )"));
 }
 
@@ -196,14 +196,14 @@ TEST_F(Socket, an_address_that_does_not_fit_is_not_the_memory_after_it) {
     });
     EXPECT_EQ(shown, lines(R"(
         socket network =3 fd=3 #1 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_STREAM","protocol":0}
-        bind network =0 fd=3 #1 socket [sockfs] ~/socket O_RDWR ~/socket > - {"addrlen":30}
+        bind network =0 fd=3 #1 socket [sockfs] ~/socket O_RDWR ~/socket > - {"addrlen":11}
         listen network =0 fd=3 #1 socket [sockfs] ~/socket O_RDWR ~/socket > - {"backlog":5}
         socket network =4 fd=4 #2 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_STREAM","protocol":0}
         bind network =0 fd=4 #2 socket [sockfs] @client O_RDWR @client > - {"addrlen":9}
-        connect network =0 fd=4 #2 socket [sockfs] @client O_RDWR @client > ~/socket {"addrlen":30}
+        connect network =0 fd=4 #2 socket [sockfs] @client O_RDWR @client > ~/socket {"addrlen":11}
         accept network =5 fd=5 #3 socket [sockfs] ~/socket O_RDWR => #1 ~/socket ~/socket > @client {"fd":3}
         socket network =6 fd=6 #4 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_STREAM","protocol":0}
-        connect network =0 fd=6 #4 socket [sockfs] socket:[N] O_RDWR - > ~/socket {"addrlen":30}
+        connect network =0 fd=6 #4 socket [sockfs] socket:[N] O_RDWR - > ~/socket {"addrlen":11}
         accept4 network =7 fd=7 #5 socket [sockfs] ~/socket O_RDWR => #1 ~/socket ~/socket > - {"fd":3,"flags":"0"}
         getsockname network =0 fd=3 #1 socket [sockfs] ~/socket O_RDWR ~/socket > -
         getpeername network =0 fd=4 #2 socket [sockfs] @client O_RDWR @client > ~/socket

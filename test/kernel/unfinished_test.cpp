@@ -133,7 +133,7 @@ TEST_F(Unfinished, what_is_under_way_at_the_end_tells_its_path_and_its_address) 
         pause wait unfinished
         p2 openat file unfinished ~/d/fifo "fifo" {"dfd":9,"flags":"O_RDONLY","mode":"000"}
         p3 open file unfinished ~/d/fifo "~/d/fifo" {"flags":"O_RDONLY","mode":"000"}
-        p4 connect network unfinished fd=8 #1 socket [sockfs] socket:[N] O_RDWR - > ~/socket {"addrlen":30}
+        p4 connect network unfinished fd=8 #1 socket [sockfs] socket:[N] O_RDWR - > ~/socket {"addrlen":11}
         p5 readv pipe unfinished fd=3 #2 pipe [pipefs] pipe:[N] O_RDONLY {"vlen":2}
         p6 splice pipe unfinished fd=3 #2 pipe [pipefs] pipe:[N] O_RDONLY -/100 => #3 ~/lock {"fd_out":10,"len":100,"flags":"0"}
         p7 flock file unfinished fd=10 #3 file ~/lock O_RDWR size=0 {"cmd":"LOCK_EX"}

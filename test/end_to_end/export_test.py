@@ -333,7 +333,7 @@ class ExportTest(support.EndToEndTest):
         for name in os.listdir(folder):
             with contextlib.suppress(FileNotFoundError):  # it was closed meanwhile
                 links.append(os.readlink(os.path.join(folder, name)))
-        return [link for link in links if re.search(r"/dyetrace-[0-9a-f]{32} \(deleted\)$", link)]
+        return [link for link in links if re.search(r"/dyetrace-[0-9a-f]{16} \(deleted\)$", link)]
 
     def test_the_page_makes_what_the_program_makes_within_limits_and_for_nobody_who_has_gone(self):
         trace = self.once(self.long_trace)

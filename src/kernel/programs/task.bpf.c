@@ -103,10 +103,10 @@ int BPF_PROG(task_exit, struct task_struct *task)
 
 	if (!scratch)
 		return 0;
-	remember_end(scratch, task);
+	remember_end(scratch, typed(struct task_struct, task));
 	if (!state || state->flags & TASK_EXCLUDED || !(watch_all || state->flags & TASK_WATCHED))
 		return 0;
-	if (!context_is_current(state, task))
+	if (!context_is_current(state, typed(struct task_struct, task)))
 		announce_context(state, task, scratch);
 	end_call(scratch, task, state, false);
 	fact = &scratch->fact.thread_end;
@@ -183,7 +183,7 @@ int finish_calls(struct bpf_iter__task *context)
 		adopt_call(task, state);
 	if (!(state->flags & TASK_IN_CALL))
 		return 0;
-	if (!context_is_current(state, task))
+	if (!context_is_current(state, typed(struct task_struct, task)))
 		announce_context(state, task, scratch);
 	end_call(scratch, task, state, true);
 	return 0;

@@ -169,14 +169,6 @@ class EndingTest(support.EndToEndTest):
 
 
 class KillTest(support.EndToEndTest):
-    @staticmethod
-    def hurry(*processes):
-        """Takes them out of SCHED_IDLE, in which they get nothing beside what works."""
-        for process in processes:
-            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it ended meanwhile
-                for thread in os.listdir(f"/proc/{process}/task"):
-                    os.sched_setscheduler(int(thread), os.SCHED_OTHER, os.sched_param(0))
-
     def kill_in_full_flow(self, until, *options):
         trace, recorder = self.start_recording(*options, "--", program("calls"), self.file("read"), "2", "1000", "endless")
         self.wait_for(lambda: support.children_of(recorder.pid, "calls"), "the command runs")
@@ -184,7 +176,7 @@ class KillTest(support.EndToEndTest):
         self.addCleanup(os.kill, self.command, signal.SIGKILL)
 
         def is_in_full_flow():
-            self.hurry(*support.children_of(recorder.pid, "dyetrace-store"))
+            support.hurry_sealers_of(recorder.pid)
             return until(trace.path)
 
         self.wait_for(is_in_full_flow, "it is in full flow")

@@ -14,6 +14,7 @@ What a host runs shares files with the others, as the tests' folders are outside
 mount namespace keeps what it shares (to change that the root has to be a mount, which that of a chroot need not be).
 """
 
+import glob
 import os
 import re
 import shutil
@@ -164,8 +165,8 @@ class Fleet:
         self._pki("init")
         self._pki("issue", "--collector", "main")
         self._pki("issue", "--operator", "ada", "--may", "record,read")
-        self._start("collector", self.collector, ["collector", "--listen", f"{self.collector.address}:{COLLECTOR_PORT}", "--store",
-                                                  self._path("store"), *self._security("collector-main")], "listening on")
+        self._collecting = self._start("collector", self.collector, ["collector", "--listen", f"{self.collector.address}:{COLLECTOR_PORT}", "--store",
+                                                                     self._path("store"), *self._security("collector-main")], "listening on")
         for host in lab.hosts:
             self._pki("issue", "--host", host.name)
             clock = (clocks or {}).get(host.name)
@@ -207,3 +208,11 @@ class Fleet:
         self._operator.send_signal(signal.SIGINT)
         self._operator.wait(timeout=4 * support.PATIENCE_S)
         return self.said("operator")
+
+    def wait_until_sealed(self):
+        """What is being sealed is not there to copy."""
+        def is_sealed():
+            support.hurry_sealers_of(self._collecting.pid)
+            return not glob.glob(f"{self.trace.path}/host-*/sealing-*") + glob.glob(f"{self.trace.path}/host-*/*.seg")
+
+        support.wait_for(is_sealed, "the collector has sealed all")

@@ -5,7 +5,6 @@ ctest does so before the tests that need it (CMakeLists.txt); page.mjs does for 
 """
 
 import fcntl
-import glob
 import hashlib
 import json
 import os
@@ -173,8 +172,7 @@ def hosts(trace, folder):
         fleet.record(lab["alpha"], "session", "--content=hash", "--comm", "python3")
         lab["alpha"].python(wrong_clock_test.ASK, lab["beta"].address, str(wrong_clock_test.PORT), str(wrong_clock_test.ROUNDS))
         fleet.stop()
-        # What is being sealed is not there to copy.
-        support.wait_for(lambda: not glob.glob(f"{fleet.trace.path}/host-*/sealing-*") + glob.glob(f"{fleet.trace.path}/host-*/*.seg"), "the collector has sealed all")
+        fleet.wait_until_sealed()
         shutil.copytree(fleet.trace.path, trace)
     finally:
         lab.close()

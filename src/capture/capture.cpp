@@ -30,6 +30,7 @@
 #include "capture/retransmissions.h"
 #include "capture/selection.h"
 #include "capture/shared_memory.h"
+#include "capture/thread_numbers.h"
 #include "capture/totals.h"
 #include "capture/unseen.h"
 #include "capture/wakeups.h"
@@ -69,6 +70,7 @@ struct Capture::State {
     Wakeups wakeups;
     PayloadRings payload;
     Retransmissions retransmissions;
+    ThreadNumbers numbers;
     std::vector<Source> sources;
     std::vector<schema::SharedMapping> shared_memory;
     std::vector<pid_t> excluded;
@@ -123,6 +125,7 @@ Result<Capture> Capture::load(const CaptureOptions& options) {
 #if defined(__x86_64__)
     skeleton.rodata->strong_order = true;
 #endif
+    state->numbers.prepare(skeleton, options.number_threads);
     state->retransmissions.prepare(skeleton, options, support, state->cpus);
     state->rings.size_maps(skeleton, options, state->cpus);
     bpf_map__set_max_entries(skeleton.maps.recent_names, state->cpus * RECENT_NAMES);
@@ -182,22 +185,20 @@ void Capture::State::attach_optional(bpf_program* program,
 
 Result<void> Capture::attach() {
     dyetrace_bpf& skeleton = *state_->skeleton;
-    TRY(state_->attach_program(
-        skeleton.progs.task_fork, &skeleton.links.task_fork, "sched_process_fork"));
-    TRY(state_->attach_program(
-        skeleton.progs.task_exec, &skeleton.links.task_exec, "sched_process_exec"));
-    TRY(state_->attach_program(
-        skeleton.progs.task_exit, &skeleton.links.task_exit, "sched_process_exit"));
-    TRY(state_->attach_program(
-        skeleton.progs.task_switch, &skeleton.links.task_switch, "sched_switch"));
-    TRY(state_->attach_program(
-        skeleton.progs.signal_deliver, &skeleton.links.signal_deliver, "signal_deliver"));
-    state_->attach_optional(skeleton.progs.stream_sent,
-                            &skeleton.links.stream_sent,
+    const auto& programs = skeleton.progs;
+    auto& links = skeleton.links;
+    TRY(state_->attach_program(programs.task_fork, &links.task_fork, "sched_process_fork"));
+    TRY(state_->attach_program(programs.task_exec, &links.task_exec, "sched_process_exec"));
+    TRY(state_->attach_program(programs.task_exit, &links.task_exit, "sched_process_exit"));
+    TRY(state_->attach_program(programs.task_switch, &links.task_switch, "sched_switch"));
+    TRY(state_->attach_program(programs.signal_deliver, &links.signal_deliver, "signal_deliver"));
+    TRY(state_->numbers.attach(skeleton));
+    state_->attach_optional(programs.stream_sent,
+                            &links.stream_sent,
                             "tcp_sendmsg_locked",
                             "TCP positions of threads that share a socket may be wrong");
-    state_->attach_optional(skeleton.progs.stream_read,
-                            &skeleton.links.stream_read,
+    state_->attach_optional(programs.stream_read,
+                            &links.stream_read,
                             "tcp_rcv_space_adjust",
                             "TCP positions of threads that share a socket may be wrong");
     bool hides_process = false;
@@ -223,8 +224,8 @@ Result<void> Capture::attach() {
             {"process 1", schema::CoverageState::kOff, "this kernel keeps it from BPF programs"});
     }
     TRY(state_->exclude_again());
-    TRY(state_->attach_program(skeleton.progs.sys_exit, &skeleton.links.sys_exit, "sys_exit"));
-    TRY(state_->attach_program(skeleton.progs.sys_enter, &skeleton.links.sys_enter, "sys_enter"));
+    TRY(state_->attach_program(programs.sys_exit, &links.sys_exit, "sys_exit"));
+    TRY(state_->attach_program(programs.sys_enter, &links.sys_enter, "sys_enter"));
     if (skeleton.rodata->watch_all) {
         state_->find_members({});
         state_->find_shared_memory({});
@@ -440,7 +441,9 @@ std::uint64_t Capture::damaged_bytes() const {
 const std::vector<Source>& Capture::sources() const {
     return state_->sources;
 }
-
+const std::vector<std::byte>& Capture::thread_numbers() const {
+    return state_->numbers.found();
+}
 const std::vector<schema::SharedMapping>& Capture::shared_memory() const {
     return state_->shared_memory;
 }

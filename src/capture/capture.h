@@ -66,6 +66,7 @@ struct CaptureOptions {
     std::uint64_t payload_bytes_max = UINT64_MAX;  // of a call; with ContentLevel::kBytes
     bool keep_arguments = true;                    // of programs: the command line
     bool watch_retransmissions = false;            // see retransmissions()
+    bool number_threads = false;                   // see thread_numbers()
     bool count_only = false;     // add up in the kernel, see totals(), instead of writing events
     bool without_casts = false;  // the programs for kernels without bpf_rdonly_cast, for tests
     std::uint64_t event_ring_bytes =
@@ -160,6 +161,9 @@ class Capture {
     const std::vector<Source>& sources() const;
     // What processes that were there already share; none unless content is looked at.
     const std::vector<schema::SharedMapping>& shared_memory() const;
+    // A schema::ThreadNumber for each number of each thread of the system that was there when it was attached; what comes later
+    // comes with the facts. None unless number_threads is set.
+    const std::vector<std::byte>& thread_numbers() const;
     // All totals since load(), summed over CPUs, by (pid, abi, syscall, class).
     Result<std::vector<Total>> totals() const;
 

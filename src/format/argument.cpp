@@ -213,7 +213,7 @@ bool CallText::is_shown(std::size_t index) const {
     if (type == "device" && index > 0 && type_of(index - 1) == "mode") {
         return S_ISCHR(value(index - 1)) || S_ISBLK(value(index - 1));
     }
-    const bool is_known = info_.name == "prctl" && type_of(1) != "ulong";
+    const bool is_known = info_.name == "prctl" && type_of(1) != "ulong" && !is_sched_core();
     return !(is_known && index > 1) && type_of(index) != "none";
 }
 
@@ -242,6 +242,10 @@ void CallText::append_argument(std::string& out, std::size_t index) const {
         return;
     }
     const schema::ArgumentInfo argument = argument_at(index);
+    if (is_sched_core() && index >= 2) {
+        append_sched_core(out, index);
+        return;
+    }
     const Printer printer = printer_of(argument);
     if (!(this->*printer)(out, index)) {
         append_address(out, index);
@@ -307,6 +311,10 @@ CallText::Printer CallText::printer_of(const schema::ArgumentInfo& argument) {
         TypePrinter{"comm_out", &CallText::print_text},
         TypePrinter{"ioctl_command", &CallText::print_request},
         TypePrinter{"ulong", &CallText::print_long_word},
+        TypePrinter{"pid", &CallText::print_pid},
+        TypePrinter{"group", &CallText::print_pid},
+        TypePrinter{"pid_or_group", &CallText::print_pid},
+        TypePrinter{"pid_by_kind", &CallText::print_pid},
         TypePrinter{"offset_pages", &CallText::print_long_word},
     };
     for (const TypePrinter& entry : kPrinters) {
@@ -450,19 +458,6 @@ bool CallText::print_pointer(std::string& out, std::size_t index) const {
     return true;
 }
 
-bool CallText::print_long_word(std::string& out, std::size_t index) const {
-    if (info_.arguments[index].type == "by_command" || info_.name == "prctl") {
-        return print_word(out, index);
-    }
-    constexpr std::uint64_t kLooksLikeAddress = std::uint64_t{1} << 32;
-    if (value(index) >= kLooksLikeAddress && !info_.decoded) {
-        append_address(out, index);
-        return true;
-    }
-    fmt::format_to(std::back_inserter(out), "{}", value(index));
-    return true;
-}
-
 bool CallText::print_plain(std::string& out, std::size_t index) const {
     const std::string_view type = type_of(index);
     if (type == "int" && info_.name == "socket" && (value(0) == AF_INET || value(0) == AF_INET6)) {
@@ -481,6 +476,11 @@ bool CallText::print_plain(std::string& out, std::size_t index) const {
         out.append(memfd_flags_text(value(index), limits_.constants));
     } else if (type == "socket_option") {
         out.append(socket_option_text(value(index - 1), value(index), limits_.constants));
+    } else if (info_.name == "ioprio_set" && index == 2) {
+        const auto priority = static_cast<std::uint32_t>(value(index));
+        out.append(constant_text(std::to_string(static_cast<std::int32_t>(priority)),
+                                 io_priority_text(priority),
+                                 limits_.constants));
     } else if (info_.name == "rseq" && index != 2) {
         out.append(hex(value(index)));
     } else if (info_.name == "futex" && index == 5) {

@@ -109,7 +109,10 @@ class CallText {
     bool print_random(std::string& out, std::size_t index) const;
     bool print_request(std::string& out, std::size_t index) const;
     bool print_word(std::string& out, std::size_t index) const;
+    bool print_pid(std::string& out, std::size_t index) const;
     void append_clone(std::string& out) const;
+    bool is_sched_core() const;
+    void append_sched_core(std::string& out, std::size_t index) const;
 
     const schema::SyscallEvent& event_;
     const schema::SyscallInfo& info_;

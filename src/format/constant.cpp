@@ -108,6 +108,13 @@ std::string memfd_flags_text(std::uint64_t value, Constants constants) {
                          constants);
 }
 
+std::string io_priority_text(std::uint32_t value) {
+    constexpr int kClassShift = 13;
+    return fmt::format("IOPRIO_PRIO_VALUE({}, {})",
+                       constant_text("ioprio_class", value >> kClassShift, Constants::kNames),
+                       value & ((1u << kClassShift) - 1));
+}
+
 std::string socket_option_text(std::uint64_t level, std::uint64_t option, Constants constants) {
     struct Level {
         std::uint64_t number;

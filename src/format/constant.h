@@ -30,6 +30,9 @@ std::string mode_text(std::uint32_t mode, Constants constants);
 std::string map_flags_text(std::uint64_t value, Constants constants);
 std::string memfd_flags_text(std::uint64_t value, Constants constants);
 
+// IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, 4)
+std::string io_priority_text(std::uint32_t value);
+
 // SO_ERROR, or 0x99 /* SO_??? */
 std::string socket_option_text(std::uint64_t level, std::uint64_t option, Constants constants);
 

@@ -111,14 +111,14 @@ bool LineWriter::append(std::string& out, schema::RecordBytes record) {
     }
     if (const auto* event = schema::as<schema::SignalEvent>(record)) {
         append_prefix(out, tid_of(event->context_id), event->start_ns);
-        append_signal(out, *event);
+        append_signal(out, *event, pids_of(event->context_id, event->start_ns));
         return true;
     }
     return false;
 }
 
 void LineWriter::append_prefix(std::string& out, std::uint32_t tid, std::uint64_t at_ns) {
-    append_pid(out, tid);
+    append_pid(out, tid, at_ns);
     const std::int64_t wall_ns = static_cast<std::int64_t>(at_ns) + style_.wall_offset_ns;
     if (style_.time == TimeStyle::kClock) {
         append_clock(out, wall_ns, style_.zone_offset_seconds, style_.time_digits);
@@ -133,15 +133,26 @@ void LineWriter::append_prefix(std::string& out, std::uint32_t tid, std::uint64_
     out.append(both ? ") " : style_.time != TimeStyle::kNone || style_.relative_digits ? " " : "");
 }
 
-void LineWriter::append_pid(std::string& out, std::uint32_t tid) const {
+PidText LineWriter::pids_of(std::uint32_t context_id, std::uint64_t at_ns) const {
+    return {style_.pids, dictionary_.numbers(), dictionary_.task(context_id), at_ns};
+}
+
+// The thread's number in the pid namespace of dyetrace, where that is known, else the host's.
+void LineWriter::append_pid(std::string& out, std::uint32_t tid, std::uint64_t at_ns) const {
     if (!style_.pid) {
         return;
     }
+    std::string name;
+    if (style_.pids.names) {
+        append_thread_name(name, dictionary_.numbers(), tid, at_ns);
+    }
+    const std::uint32_t ours = dictionary_.numbers().number(tid, style_.pids.namespace_);
+    const std::uint32_t shown = ours != 0 ? ours : tid;
     const Painted painted(out, style_.colour, Colour::kDim);
     if (style_.pid_bare) {
-        fmt::format_to(std::back_inserter(out), "{:<5} ", tid);
+        fmt::format_to(std::back_inserter(out), "{:<{}}{} ", shown, name.empty() ? 5 : 0, name);
     } else {
-        fmt::format_to(std::back_inserter(out), "[pid {:>5}] ", tid);
+        fmt::format_to(std::back_inserter(out), "[pid {:>5}{}] ", shown, name);
     }
 }
 
@@ -160,7 +171,9 @@ void LineWriter::append_call(std::string& out,
                              const schema::SyscallInfo& info) const {
     const CallDetail detail =
         style_.details != nullptr ? style_.details->of(info, event) : CallDetail{};
-    const CallText call(event, info, dictionary_, style_.names, style_.limits, detail);
+    Limits limits = style_.limits;
+    limits.pids = pids_of(event.context_id, event.start_ns);
+    const CallText call(event, info, dictionary_, style_.names, limits, detail);
     {
         const Painted painted(
             out, style_.colour, colour_of(static_cast<schema::Class>(event.event_class)));

@@ -31,6 +31,7 @@ class CallDetails {
 
 struct LineStyle {
     Names names = Names::kNone;
+    PidStyle pids = {};  // --decode-pids
     TimeStyle time = TimeStyle::kNone;
     int time_digits = 0;                      // of seconds; -tt: 6
     std::optional<int> relative_digits = {};  // -r: time since the line before
@@ -58,7 +59,8 @@ class LineWriter {
   private:
     void append_time(std::string& out, std::uint64_t start_ns);
     void append_prefix(std::string& out, std::uint32_t tid, std::uint64_t at_ns);
-    void append_pid(std::string& out, std::uint32_t tid) const;
+    void append_pid(std::string& out, std::uint32_t tid, std::uint64_t at_ns) const;
+    PidText pids_of(std::uint32_t context_id, std::uint64_t at_ns) const;
     void append_relative(std::string& out, std::uint64_t start_ns);
     std::uint32_t tid_of(std::uint32_t context_id) const;
     // `line` is where the line begins in `out`.

@@ -11,6 +11,7 @@
 
 #include "format/argument.h"
 #include "format/bytes.h"
+#include "format/signal.h"
 #include "schema/flags.h"
 
 namespace dyetrace::format {
@@ -47,7 +48,6 @@ constexpr std::array kStructures{
     Structure{"itimerval_out", append_itimerval, true},
     Structure{"itimerspec_in", append_itimerspec, false},
     Structure{"itimerspec_out", append_itimerspec, true},
-    Structure{"capability_header", append_capability_header, false},
     Structure{"capabilities_in", append_capabilities, false},
     Structure{"capabilities_out", append_capabilities, true},
     Structure{"int_in", append_int, false},
@@ -114,7 +114,8 @@ bool CallText::print_structure(std::string& out, std::size_t index) const {
     }
     for (const AbridgedStructure& structure : kAbridged) {
         if (structure.type == type) {
-            return !failed() && structure.append(out, *bytes, detail_.whole);
+            const bool found_none = info_.returns == "pid" && event_.result == 0;  // wait4
+            return !failed() && !found_none && structure.append(out, *bytes, detail_.whole);
         }
     }
     if (type == "open_how") {
@@ -127,8 +128,11 @@ bool CallText::print_structure(std::string& out, std::size_t index) const {
     if (type == "queue_in") return append_queue(out, *bytes);
     if (type == "queue_out") return !failed() && append_queue(out, *bytes);
     if (type == "context_out") return !failed() && append_word(out, *bytes);
+    if (type == "siginfo_in") return append_siginfo(out, *bytes, limits_.pids);
+    if (type == "siginfo_out") return !failed() && append_siginfo(out, *bytes, limits_.pids);
+    if (type == "capability_header") return append_capability_header(out, *bytes, limits_);
     if (type == "epoll_event") return append_epoll_event(out, *bytes, limits_);
-    if (type == "clone_args") return append_clone_args(out, *bytes, event_.result);
+    if (type == "clone_args") return append_clone_args(out, *bytes, event_.result, limits_);
     if (type == "flock_in") return append_flock(out, *bytes, false, limits_);
     if (type == "flock_out") return !failed() && append_flock(out, *bytes, true, limits_);
     if (type == "wait_status") return event_.result > 0 && append_wait_status(out, *bytes);
@@ -167,7 +171,7 @@ bool CallText::print_option(std::string& out, std::size_t index) const {
     const bool has_exact_length =
         value(1) == SOL_PACKET;  // its structures are taken whole or not at all
     return bytes && has_length && (is_whole || !has_exact_length) &&
-           append_socket_option(out, value(1), value(2), *bytes, given);
+           append_socket_option(out, value(1), value(2), *bytes, given, limits_);
 }
 
 // [16], or [128 => 16] if the call changed it.
@@ -278,12 +282,6 @@ bool CallText::print_request(std::string& out, std::size_t index) const {
     return true;
 }
 
-// What a command has no choice for may be an address or a number.
-bool CallText::print_word(std::string& out, std::size_t index) const {
-    out.append(hex(value(index)));
-    return true;
-}
-
 // clone has its arguments in an order that differs between machines; strace names them.
 void CallText::append_clone(std::string& out) const {
     const std::uint64_t flags = value(0);
@@ -293,10 +291,14 @@ void CallText::append_clone(std::string& out) const {
           pointer_text(value(1)),
           constant_text("clone_flags", flags, limits_.constants));
     if ((flags & (CLONE_PARENT_SETTID | CLONE_PIDFD)) != 0) {
-        const bool known = (flags & CLONE_PARENT_SETTID) != 0 && moved() > 0;
-        print(out,
-              ", parent_tid={}",
-              known ? fmt::format("[{}]", event_.result) : pointer_text(value(2)));
+        out.append(", parent_tid=");
+        if ((flags & CLONE_PARENT_SETTID) != 0 && moved() > 0) {
+            out.push_back('[');
+            limits_.pids.append(out, event_.result);
+            out.push_back(']');
+        } else {
+            append_address(out, 2);
+        }
     }
     if ((flags & CLONE_SETTLS) != 0) {
         print(out, ", tls={}", pointer_text(value(tls)));

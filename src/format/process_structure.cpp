@@ -60,7 +60,10 @@ bool append_timer(std::string& out,
 
 }  // namespace
 
-bool append_clone_args(std::string& out, std::string_view bytes, std::int64_t result) {
+bool append_clone_args(std::string& out,
+                       std::string_view bytes,
+                       std::int64_t result,
+                       const Limits& limits) {
     if (bytes.size() < CLONE_ARGS_SIZE_VER0) {
         return false;
     }
@@ -89,7 +92,9 @@ bool append_clone_args(std::string& out, std::string_view bytes, std::int64_t re
     }
     out.push_back('}');
     if (result > 0 && (args.flags & CLONE_PARENT_SETTID) != 0) {
-        print(out, " => {{parent_tid=[{}]}}", result);
+        out.append(" => {parent_tid=[");
+        limits.pids.append(out, result);
+        out.append("]}");
     }
     return true;
 }
@@ -175,14 +180,13 @@ bool append_itimerspec(std::string& out, std::string_view bytes) {
     return append_timer(out, bytes, append_timespec);
 }
 
-bool append_capability_header(std::string& out, std::string_view bytes) {
+bool append_capability_header(std::string& out, std::string_view bytes, const Limits& limits) {
     const auto version = read_at<std::uint32_t>(bytes);
     const auto pid = read_at<std::int32_t>(bytes, sizeof(std::uint32_t));
     if (version && pid) {
-        print(out,
-              "{{version={}, pid={}}}",
-              schema::flags_text("capability_version", *version),
-              *pid);
+        print(out, "{{version={}, pid=", schema::flags_text("capability_version", *version));
+        limits.pids.append(out, *pid);
+        out.push_back('}');
     }
     return version && pid;
 }

@@ -101,6 +101,19 @@ bool CallText::append_returned_structure(std::string& out) const {
         print(out, "{}{}", event_.result, left == "(" ? "" : fmt::format(" {})", left));
         return true;
     }
+    if (info_.returns == "io_priority") {
+        print(out, "{}", event_.result);
+        if (limits_.constants != Constants::kNumbers) {
+            print(out, " ({})", io_priority_text(static_cast<std::uint32_t>(event_.result)));
+        }
+        return true;
+    }
+    if (info_.returns == "policy") {
+        const auto policy = static_cast<std::uint64_t>(event_.result);
+        const std::string name = schema::flags_text("sched_policy", policy);
+        print(out, "{}{}", policy, name.starts_with("SCHED") ? fmt::format(" ({})", name) : "");
+        return true;
+    }
     if (info_.returns != "fcntl") {
         return false;
     }
@@ -111,6 +124,8 @@ bool CallText::append_returned_structure(std::string& out) const {
                        "{:#x} (flags {})",
                        result,
                        constant_text("open_flags", result, limits_.constants));
+    } else if (command == "F_GETOWN") {
+        limits_.pids.append_either(out, event_.result);
     } else if (command == "F_GETLEASE") {
         print(out, "{} ({})", hex(result), schema::flags_text("lock_type", result));
     } else if (command == "F_GETSIG" && result != 0) {
@@ -150,6 +165,10 @@ void CallText::append_result(std::string& out) const {
     const auto raw = static_cast<std::uint64_t>(event_.result);
     if (info_.returns == "address" || info_.returns == "pointer") {
         fmt::format_to(std::back_inserter(out), "{:#x}", raw);
+    } else if (info_.returns == "pid") {
+        limits_.pids.append(out, event_.result);
+    } else if (info_.returns == "group") {
+        limits_.pids.append_group(out, event_.result);
     } else if (info_.returns == "mode") {
         schema::append_argument(out, "mode", raw);
     } else {

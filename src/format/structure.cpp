@@ -385,7 +385,8 @@ bool append_flock(std::string& out, std::string_view bytes, bool with_pid, const
           lock->l_start,
           lock->l_len);
     if (with_pid) {
-        print(out, ", l_pid={}", lock->l_pid);
+        out.append(", l_pid=");
+        limits.pids.append(out, lock->l_pid);
     }
     out.push_back('}');
     return true;
@@ -407,6 +408,8 @@ bool append_wait_status(std::string& out, std::string_view bytes) {
         print(out,
               "[{{WIFSTOPPED(s) && WSTOPSIG(s) == {}}}]",
               flags("signal", static_cast<unsigned>(WSTOPSIG(*status))));
+    } else if (WIFCONTINUED(*status)) {
+        out.append("[{WIFCONTINUED(s)}]");
     } else {
         print(out, "[{:#x}]", static_cast<unsigned>(*status));
     }
@@ -451,7 +454,16 @@ bool append_owner(std::string& out, std::string_view bytes, const Limits& limits
     const auto type = read_at<std::uint32_t>(bytes);
     const auto pid = read_at<std::int32_t>(bytes, 4);
     if (type && pid) {
-        print(out, "{{type={}, pid={}}}", flags("owner_type", *type, limits), *pid);
+        constexpr std::uint32_t kGroup = 2;  // F_OWNER_PGRP
+        print(out, "{{type={}, pid=", flags("owner_type", *type, limits));
+        if (*type < kGroup) {
+            limits.pids.append(out, *pid);
+        } else if (*type == kGroup) {
+            limits.pids.append_group(out, *pid);
+        } else {
+            out.append(std::to_string(*pid));
+        }
+        out.push_back('}');
     }
     return type && pid;
 }

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "format/constant.h"
+#include "format/pid_text.h"
 #include "format/quote.h"
 
 namespace dyetrace::format {
@@ -24,6 +25,7 @@ struct Limits {
     std::size_t items_max = 32;  // members of an array; "..." follows them
     Constants constants = Constants::kNames;
     Quotes quotes = Quotes::kEscapes;
+    PidText pids;
 };
 
 // How much of one call is shown.
@@ -66,13 +68,16 @@ bool append_open_how(std::string& out,
                      std::uint64_t size,
                      const Limits& limits);
 // `result` of the call: what it wrote to the addresses that it was given.
-bool append_clone_args(std::string& out, std::string_view bytes, std::int64_t result);
+bool append_clone_args(std::string& out,
+                       std::string_view bytes,
+                       std::int64_t result,
+                       const Limits& limits);
 bool append_utsname(std::string& out, std::string_view bytes, bool whole);
 bool append_sysinfo(std::string& out, std::string_view bytes);
 bool append_rusage(std::string& out, std::string_view bytes, bool whole);
 bool append_itimerval(std::string& out, std::string_view bytes);
 bool append_itimerspec(std::string& out, std::string_view bytes);
-bool append_capability_header(std::string& out, std::string_view bytes);
+bool append_capability_header(std::string& out, std::string_view bytes, const Limits& limits);
 bool append_capabilities(std::string& out, std::string_view bytes);
 // [INT CHLD], ~[KILL] where most are in it.
 bool append_signal_set(std::string& out, std::string_view bytes);
@@ -104,7 +109,8 @@ bool append_socket_option(std::string& out,
                           std::uint64_t level,
                           std::uint64_t option,
                           std::string_view bytes,
-                          bool given);
+                          bool given,
+                          const Limits& limits = {});
 // [{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[4]}]
 bool append_control(std::string& out, std::string_view bytes, const Limits& limits);
 

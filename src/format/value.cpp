@@ -37,8 +37,22 @@ std::string limit_text(std::uint64_t limit) {
                                              : fmt::format("{}", limit);
 }
 
-void append_credentials(std::string& out, const ucred& credentials) {
-    print(out, "{{pid={}, uid={}, gid={}}}", credentials.pid, credentials.uid, credentials.gid);
+// {pid=4711, uid=0, gid=0}, of which getsockopt may ask for the beginning only.
+void append_credentials(std::string& out, std::string_view bytes, const Limits& limits) {
+    static constexpr std::string_view kNames[] = {"pid", "uid", "gid"};
+    out.push_back('{');
+    for (std::size_t i = 0; i < std::size(kNames) && i * sizeof(int) < bytes.size(); ++i) {
+        const std::string_view field = bytes.substr(i * sizeof(int), sizeof(int));
+        print(out, "{}{}=", i > 0 ? ", " : "", kNames[i]);
+        if (field.size() < sizeof(int)) {
+            append_quoted(out, field, field.size(), false, Quotes::kHex);
+        } else if (i == 0) {
+            limits.pids.append(out, *exactly<std::int32_t>(field));
+        } else {
+            schema::append_argument(out, "id", *exactly<std::uint32_t>(field));
+        }
+    }
+    out.push_back('}');
 }
 
 void append_passed(std::string& out, std::string_view descriptors) {
@@ -59,10 +73,9 @@ void append_control_data(std::string& out,
         append_passed(out, data);
         return;
     }
-    const auto credentials = exactly<ucred>(data);
-    if (of_socket && header.cmsg_type == SCM_CREDENTIALS && credentials) {
+    if (of_socket && header.cmsg_type == SCM_CREDENTIALS && data.size() == sizeof(ucred)) {
         out.append("SCM_CREDENTIALS, cmsg_data=");
-        append_credentials(out, *credentials);
+        append_credentials(out, data, limits);
         return;
     }
     print(out, "{}, cmsg_data=", hex(static_cast<unsigned>(header.cmsg_type)));
@@ -138,11 +151,11 @@ bool append_socket_option(std::string& out,
                           std::uint64_t level,
                           std::uint64_t option,
                           std::string_view bytes,
-                          bool given) {
+                          bool given,
+                          const Limits& limits) {
     constexpr std::size_t kOptionMax = 64;
     const auto number = exactly<int>(bytes);
     const auto time = exactly<timeval>(bytes);
-    const auto credentials = exactly<ucred>(bytes);
     static constexpr std::string_view kLinger[] = {"l_onoff", "l_linger"};
     const bool is_linger = level == SOL_SOCKET && option == SO_LINGER;
     const bool is_ring =
@@ -163,12 +176,12 @@ bool append_socket_option(std::string& out,
         } else {
             append_quoted(out, bytes, kOptionMax, false, Quotes::kHex);
         }
+    } else if (level == SOL_SOCKET && option == SO_PEERCRED && !given) {
+        append_credentials(out, bytes.substr(0, sizeof(ucred)), limits);
     } else if (number) {
         print(out, "[{}]", *number);
     } else if (level == SOL_SOCKET && (option == SO_RCVTIMEO || option == SO_SNDTIMEO) && time) {
         return append_timeval(out, bytes);
-    } else if (level == SOL_SOCKET && option == SO_PEERCRED && credentials) {
-        append_credentials(out, *credentials);
     } else {
         append_quoted(out, bytes, kOptionMax);
     }

@@ -19,6 +19,7 @@
 #include "kernel/helpers/object.bpf.c"
 #include "kernel/content/pages.bpf.c"
 #include "kernel/programs/names.bpf.c"
+#include "kernel/programs/numbers.bpf.c"
 #include "kernel/programs/process.bpf.c"
 #include "kernel/programs/queues.bpf.c"
 #include "kernel/programs/retransmit.bpf.c"

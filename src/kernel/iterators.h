@@ -6,12 +6,13 @@
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
-struct bpf_iter__task {
-	struct task_struct *task;
-};
-
 struct bpf_iter_meta {
 	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
 };
 
 struct bpf_iter__task_vma {

@@ -114,6 +114,8 @@ bool Dictionary::add(RecordBytes record) {
         add_handle(*handle);
     } else if (const auto* socket = as<Socket>(record)) {
         add_socket(*socket);
+    } else if (const auto* number = as<ThreadNumber>(record)) {
+        numbers_.add(*number);
     } else {
         return false;
     }

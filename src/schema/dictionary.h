@@ -16,6 +16,7 @@
 
 #include "schema/id_table.h"
 #include "schema/record.h"
+#include "schema/thread_numbers.h"
 
 namespace dyetrace::schema {
 
@@ -121,12 +122,14 @@ class Dictionary {
                         std::size_t tasks_max = kTasksMax,
                         std::size_t objects_max = kObjectsMax);
 
-    // False if the record is no announcement of a task, handle or socket, or is cut; then nothing changed.
+    // False if the record is no announcement of a task, handle, socket or number, or is cut; then nothing changed.
     bool add(RecordBytes record);
 
     // nullptr if it was not announced (yet), or dropped. Valid until the next add().
     const Task* task(std::uint32_t context_id) const { return tasks_.find(context_id); }
     const Object* object(std::uint32_t handle_id) const;
+
+    const ThreadNumbers& numbers() const { return numbers_; }
 
     std::uint16_t host_index() const { return host_index_; }
     std::uint64_t tasks_dropped() const { return tasks_.dropped(); }
@@ -145,6 +148,7 @@ class Dictionary {
     std::uint16_t host_index_;
     IdTable<Task> tasks_;
     IdTable<Entry> objects_;
+    ThreadNumbers numbers_;
 };
 
 }  // namespace dyetrace::schema

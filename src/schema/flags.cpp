@@ -55,10 +55,15 @@ class Joiner {
     bool empty_ = true;
 };
 
+// Numbers of processes and groups: `int` in SQL.
+bool is_pid(std::string_view type) {
+    return type == "pid" || type == "group" || type == "pid_or_group" || type == "pid_by_kind";
+}
+
 // A number of the types that have no set: as SQL's _argument_text.
 void append_plain(std::string& out, std::string_view type, std::uint64_t value) {
     constexpr std::uint32_t kNobody = 0xffffffff;  // (uid_t)-1: leave it
-    if (type == "int" || type == "fd" || type == "fd2" || type == "descriptor" ||
+    if (type == "int" || type == "fd" || type == "fd2" || type == "descriptor" || is_pid(type) ||
         (type == "id" && static_cast<std::uint32_t>(value) == kNobody)) {
         append_signed32(out, value);
     } else if (type == "long" || type == "length" || type == "offset" || type == "offset_low") {

@@ -8,16 +8,21 @@ using base::Result;
 
 namespace {
 
-Result<std::size_t> parse_signal(std::string_view word) {
+// Upper or lower case, as strace.
+Result<std::size_t> parse_signal(std::string_view given) {
+    std::string word(given);
+    std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) {
+        return static_cast<char>(std::toupper(c));
+    });
     for (std::size_t number = 1; number < SignalSet().size(); ++number) {
         const std::string name = schema::flags_text("signal", number);
         if (name == word || (name.starts_with("SIG") && name.substr(3) == word)) {
             return number;
         }
     }
-    TRY(const auto number, parse_number<std::size_t>(word, "signal"));
+    TRY(const auto number, parse_number<std::size_t>(given, "signal"));
     return number < SignalSet().size() ? Result<std::size_t>(number)
-                                       : refuse(fmt::format("'{}' is no signal", word));
+                                       : refuse(fmt::format("'{}' is no signal", given));
 }
 
 }  // namespace

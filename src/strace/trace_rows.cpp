@@ -60,6 +60,19 @@ Result<void> take_quiet(CommandLine& line, std::string_view list) {
         });
 }
 
+Result<void> take_pid_words(CommandLine& line, std::string_view list) {
+    format::PidStyle& pids = line.options.style.pids;
+    pids.names = pids.translation = false;
+    static constexpr NamedValue<int> kValues[] = {
+        {"none", 0}, {"comm", 1}, {"pidns", 2}, {"all", 3}};
+    return for_each_word(list, [&](std::string_view word) -> Result<void> {
+        TRY(const int chosen, choose(word, "value of --decode-pids", kValues));
+        pids.names = pids.names || (chosen & 1) != 0;
+        pids.translation = pids.translation || (chosen & 2) != 0;
+        return {};
+    });
+}
+
 Result<void> take_constant_style(CommandLine& line, std::string_view value) {
     using format::Constants;
     static constexpr NamedValue<Constants> kValues[] = {
@@ -92,7 +105,7 @@ const Row kRows[] = {
       "",
       "EXPR",
       "NAME=VALUE is --NAME=VALUE for trace, status, signal, raw, abbrev, verbose, quiet, "
-      "decode-fds, read, write; CALLS alone is "
+      "decode-fds, decode-pids, read, write; CALLS alone is "
       "--trace=CALLS"},
      take_expression},
     {{0,
@@ -156,6 +169,29 @@ const Row kRows[] = {
     {{0, "decode-fds", "[=WHAT]", "The same in words, =WHAT: none, path, socket, all"},
      take_names,
      kAlsoInE,
+     kOfLines},
+    {{'Y', "", "", "Name processes: the same as --decode-pids=comm"},
+     [](CommandLine& line, std::string_view) -> Result<void> {
+         line.options.style.pids.names = true;
+         return {};
+     },
+     false,
+     kOfLines},
+    {{0,
+      "decode-pids",
+      "SET",
+      "Say more of numbers of processes, SET: comm (the thread's name), pidns (what they are in "
+      "the "
+      "pid namespace of dyetrace)"},
+     take_pid_words,
+     kAlsoInE,
+     kOfLines},
+    {{0, "pidns-translation", "", "The same as --decode-pids=pidns"},
+     [](CommandLine& line, std::string_view) -> Result<void> {
+         line.options.style.pids.translation = true;
+         return {};
+     },
+     false,
      kOfLines},
     {{'t', "", "", "Time of day; -tt: with microseconds; -ttt: in seconds since 1970"},
      [](CommandLine& line, std::string_view) -> Result<void> {
@@ -372,7 +408,8 @@ Result<void> take_expression(CommandLine& line, std::string_view expression) {
                                                               {"reads", "read"},
                                                               {"w", "write"},
                                                               {"writes", "write"},
-                                                              {"decode-fd", "decode-fds"}};
+                                                              {"decode-fd", "decode-fds"},
+                                                              {"decode-pid", "decode-pids"}};
     const std::size_t equals = expression.find('=');
     if (equals == std::string_view::npos) {
         return act(line, *row_of("trace"), "-e", expression);

@@ -161,6 +161,7 @@ TEST(TraceOptions, choose_signals_and_messages) {
     EXPECT_EQ(signals.count(), 3u);
     EXPECT_TRUE(signals[15] && signals[9] && signals[1]);
     EXPECT_FALSE(parse_trace_options({"--signal=!HUP", "ls"}).value().signals[1]);
+    EXPECT_FALSE(parse_trace_options({"--signal=!hup", "ls"}).value().signals[1]);
     EXPECT_TRUE(parse_trace_options({"-q", "ls"}).value().ends);
     EXPECT_FALSE(parse_trace_options({"-qq", "ls"}).value().ends);
     EXPECT_FALSE(parse_trace_options({"-e", "quiet=exit", "ls"}).value().ends);
@@ -172,6 +173,21 @@ TEST(TraceOptions, have_values_after_an_equals_sign_or_in_the_next_word) {
     EXPECT_EQ(parse_trace_options({"--decode-fds=all", "ls"}).value().style.names,
               format::Names::kAll);
     EXPECT_TRUE(parse_trace_options({"-q", "-a", "40", "ls"}).ok());
+}
+
+TEST(TraceOptions, say_what_else_of_processes) {
+    const auto pids = [](const std::vector<std::string>& arguments) {
+        return parse_trace_options(arguments).value().style.pids;
+    };
+    EXPECT_FALSE(pids({"ls"}).names || pids({"ls"}).translation);
+    EXPECT_TRUE(pids({"-Y", "ls"}).names && !pids({"-Y", "ls"}).translation);
+    EXPECT_TRUE(pids({"--pidns-translation", "ls"}).translation);
+    for (const std::string both : {"comm,pidns", "all"}) {
+        EXPECT_TRUE(pids({"--decode-pids=" + both, "ls"}).names);
+        EXPECT_TRUE(pids({"-e", "decode-pid=" + both, "ls"}).translation);
+    }
+    EXPECT_EQ(parse_trace_options({"--decode-pids=cmd", "ls"}).error().message(),
+              "'cmd' is no value of --decode-pids: none, comm, pidns, all");
 }
 
 TEST(TraceOptions, say_how_constants_and_strings_look_and_what_is_dumped) {

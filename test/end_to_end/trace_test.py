@@ -416,6 +416,26 @@ class TraceTest(support.EndToEndTest):
         self.assertEqual(done.returncode, status, done.stderr)
         return done
 
+    def lines_about_processes(self, *words):
+        self.trace("-f", "-o", os.path.join(self.work, "out"), "-e", "kill", "-e", "signal=none", *words)
+        with open(os.path.join(self.work, "out"), encoding="utf-8") as file:
+            return [line.rstrip("\n") for line in file if "kill(" in line]
+
+    def test_a_number_has_the_name_of_its_process(self):
+        own = os.getpid()
+        with open("/proc/self/comm", encoding="utf-8") as file:
+            name = file.read().strip()
+        renamed = f"open('/proc/self/comm', 'w').write('<new>'); import os; os.kill({own}, 0); os.kill(os.getpid(), 0)"
+        line, line2 = self.lines_about_processes("-Y", *PYTHON, "-c", renamed)
+        self.assertRegex(line, rf"^\d+<\\74new\\76> kill\({own}<{re.escape(name)}>, 0\) += 0$")
+        self.assertRegex(line2, r"^(\d+)<\\74new\\76> kill\(\1<\\74new\\76>, 0\) += 0$")
+
+    def test_a_number_of_another_pid_namespace_has_ours_beside_it(self):
+        line, = self.lines_about_processes("--decode-pids=comm,pidns", "unshare", "-pf", "sh", "-c", "kill -0 1")
+        self.assertRegex(line, r"^(\d+)<sh> kill\(1<sh> /\* \1 in strace's PID NS \*/, 0\) += 0$")
+        line, = self.lines_about_processes("--pidns-translation", "sh", "-c", "kill -0 $$")
+        self.assertRegex(line, r"^(\d+) +kill\(\1, 0\) += 0$")
+
     def test_output_is_appended_only_when_asked(self):
         out = os.path.join(self.work, "out")
         with open(out, "w", encoding="ascii") as file:

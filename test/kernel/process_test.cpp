@@ -91,8 +91,8 @@ TEST_F(Process, a_signal_names_whom_it_was_sent_to) {
         kill process =EINVAL target=p1 {"pid":p1,"sig":99}
         tkill process =0 target=p1 {"pid":p1,"sig":"SIGUSR1"}
         tgkill process =0 target=p1 {"tgid":p1,"pid":p1,"sig":"SIGUSR1"}
-        pidfd_open process =3 fd=3 #1 anonymous [pidfs] pidfd:[N] O_RDWR target=p1 {"pid":p1,"flags":0}
-        pidfd_send_signal process =0 fd=3 #1 anonymous [pidfs] pidfd:[N] O_RDWR target=p1 {"sig":"SIGUSR1","flags":0}
+        pidfd_open process =3 fd=3 #1 anonymous [pidfs] pidfd:[N] O_RDWR target=p1 {"pid":p1,"flags":"0"}
+        pidfd_send_signal process =0 fd=3 #1 anonymous [pidfs] pidfd:[N] O_RDWR target=p1 {"sig":"SIGUSR1","flags":"0"}
     )"));
 }
 

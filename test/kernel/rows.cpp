@@ -114,12 +114,12 @@ class RowWriter {
     std::string result_text(const Event& event) {
         const SyscallInfo* call = info_of(event);
         const bool is_task = call != nullptr && (call->returns == "pid" || call->returns == "int");
+        if (is_task && event.result() == getpid()) {
+            return "tester";
+        }
         if (is_task && event.result() > 1 &&
             (call->returns == "pid" || tasks_.knows(event.result()))) {
             return fmt::format("p{}", tasks_.of(event.result()));
-        }
-        if (is_task && event.result() == getpid()) {
-            return "tester";
         }
         const bool is_address = call != nullptr && call->returns == "address";
         return is_address && event.result() != 0 ? "0x*" : std::to_string(event.result());

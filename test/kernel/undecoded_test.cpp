@@ -49,7 +49,7 @@ TEST_F(Undecoded, the_name_the_arguments_and_the_result) {
         uname other =0
         sched_yield other =0
         getrandom other =4 {"len":4,"flags":"GRND_NONBLOCK"}
-        getpriority other =20 {"which":0,"who":0}
+        getpriority other =20 {"which":"PRIO_PROCESS","who":0}
         msgget other =ENOENT {"key":-5,"msgflg":0}
         timer_delete other =EINVAL {"timer_id":77}
     )"));

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -49,6 +50,12 @@ std::int64_t zone_offset_seconds() {
     return parts.tm_gmtoff;
 }
 
+// Its inode; 0 if /proc is not there.
+std::uint32_t own_pid_namespace() {
+    struct stat status {};
+    return stat("/proc/self/ns/pid", &status) == 0 ? static_cast<std::uint32_t>(status.st_ino) : 0;
+}
+
 std::string host_name() {
     char name[256] = {};
     return gethostname(name, sizeof(name) - 1) == 0 ? name : "";
@@ -74,6 +81,7 @@ strace::EventPrinter printer_of(const strace::TraceOptions& options,
     style.details = &details;
     style.pid = options.follow && !options.separately;
     style.pid_bare = !options.output.empty();
+    style.pids.namespace_ = own_pid_namespace();
     style.wall_offset_ns = wall_offset_ns();
     style.zone_offset_seconds = zone_offset_seconds();
     return strace::line_printer(style, dictionary);
@@ -133,6 +141,7 @@ Result<std::optional<int>> trace(const strace::TraceOptions& options, const base
                   : static_cast<std::uint32_t>(std::clamp<std::size_t>(
                         options.style.limits.text_max + 1, 1, capture::kPreviewBytesMax));
     }
+    listen.number_threads = options.style.pids.names || options.style.pids.translation;
     TRY(recorder::Listener listener, recorder::Listener::start(targets_of(options), listen));
     std::signal(SIGPIPE, SIG_IGN);  // after the command got its own
     schema::Dictionary dictionary;
@@ -152,6 +161,7 @@ Result<std::optional<int>> trace(const strace::TraceOptions& options, const base
         return bytes;
     };
     TRY(listener.attach());
+    output.take(0, schema::Stream::kFacts, listener.capture().thread_numbers());
     TRY(listener.release());
     let_go_of_the_commands_own(options, sink);
     int wait_ms = kLineWaitMs;

@@ -597,6 +597,19 @@ constexpr FlagLabel kIoctlCommandValues[] = {
     {0xc020660b, 0x0, "FS_IOC_FIEMAP"},
 };
 
+constexpr FlagLabel kIoprioClassValues[] = {
+    {0x0, 0x0, "IOPRIO_CLASS_NONE"},
+    {0x1, 0x0, "IOPRIO_CLASS_RT"},
+    {0x2, 0x0, "IOPRIO_CLASS_BE"},
+    {0x3, 0x0, "IOPRIO_CLASS_IDLE"},
+};
+
+constexpr FlagLabel kIoprioWhichValues[] = {
+    {0x1, 0x0, "IOPRIO_WHO_PROCESS"},
+    {0x2, 0x0, "IOPRIO_WHO_PGRP"},
+    {0x3, 0x0, "IOPRIO_WHO_USER"},
+};
+
 constexpr FlagLabel kIpProtocolValues[] = {
     {0x0, 0x0, "IPPROTO_IP"},
     {0x1, 0x0, "IPPROTO_ICMP"},
@@ -882,6 +895,17 @@ constexpr FlagLabel kOwnerTypeValues[] = {
     {0x2, 0x0, "F_OWNER_PGRP"},
 };
 
+constexpr FlagLabel kPidTypeValues[] = {
+    {0x0, 0x0, "PIDTYPE_PID"},
+    {0x1, 0x0, "PIDTYPE_TGID"},
+    {0x2, 0x0, "PIDTYPE_PGID"},
+    {0x3, 0x0, "PIDTYPE_SID"},
+};
+
+constexpr FlagLabel kPidfdFlagsBits[] = {
+    {0x800, 0x0, "PIDFD_NONBLOCK"},
+};
+
 constexpr FlagLabel kPollEventsBits[] = {
     {0x1, 0x0, "POLLIN"},
     {0x2, 0x0, "POLLPRI"},
@@ -964,6 +988,12 @@ constexpr FlagLabel kPrctlOptionValues[] = {
     {0x59616d61, 0x0, "PR_SET_PTRACER"},
 };
 
+constexpr FlagLabel kPriorityWhichValues[] = {
+    {0x0, 0x0, "PRIO_PROCESS"},
+    {0x1, 0x0, "PRIO_PGRP"},
+    {0x2, 0x0, "PRIO_USER"},
+};
+
 constexpr FlagLabel kRenameFlagsBits[] = {
     {0x1, 0x0, "RENAME_NOREPLACE"},
     {0x2, 0x0, "RENAME_EXCHANGE"},
@@ -1021,6 +1051,23 @@ constexpr FlagLabel kRwfFlagsBits[] = {
     {0x20, 0x0, "RWF_NOAPPEND"},
     {0x40, 0x0, "RWF_ATOMIC"},
     {0x80, 0x0, "RWF_DONTCACHE"},
+};
+
+constexpr FlagLabel kSchedCoreCommandValues[] = {
+    {0x0, 0x0, "PR_SCHED_CORE_GET"},
+    {0x1, 0x0, "PR_SCHED_CORE_CREATE"},
+    {0x2, 0x0, "PR_SCHED_CORE_SHARE_TO"},
+    {0x3, 0x0, "PR_SCHED_CORE_SHARE_FROM"},
+};
+
+constexpr FlagLabel kSchedPolicyValues[] = {
+    {0x0, 0x0, "SCHED_OTHER"},
+    {0x1, 0x0, "SCHED_FIFO"},
+    {0x2, 0x0, "SCHED_RR"},
+    {0x3, 0x0, "SCHED_BATCH"},
+    {0x4, 0x0, "SCHED_ISO"},
+    {0x5, 0x0, "SCHED_IDLE"},
+    {0x6, 0x0, "SCHED_DEADLINE"},
 };
 
 constexpr FlagLabel kSealsBits[] = {
@@ -1757,6 +1804,8 @@ constexpr FlagSet kFlagSets[] = {
     {"inotify_mask", 0xffffffff, 0x0, 0x8ff1000, 0x8ff1000, {}, kInotifyMaskBits, "0", FlagRest::kHex, false, false, "IN_???"},
     {"interface_flags", 0xffff, 0x0, 0x0, 0x0, {}, kInterfaceFlagsBits, "0", FlagRest::kHex, false, false, ""},
     {"ioctl_command", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kIoctlCommandValues, {}, "0x0", FlagRest::kHex, false, false, ""},
+    {"ioprio_class", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kIoprioClassValues, {}, "0x0", FlagRest::kHex, false, false, "IOPRIO_CLASS_???"},
+    {"ioprio_which", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kIoprioWhichValues, {}, "0x0", FlagRest::kHex, false, false, "IOPRIO_WHO_???"},
     {"ip_protocol", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kIpProtocolValues, {}, "0x0", FlagRest::kHex, false, false, "IPPROTO_???"},
     {"ipc_call", 0xffffffff, 0xffff, 0xffff0000, 0xffffffff, kIpcCallValues, {}, "0x0", FlagRest::kHex, false, false, ""},
     {"itimer_which", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kItimerWhichValues, {}, "0x0", FlagRest::kHex, false, false, "ITIMER_???"},
@@ -1777,14 +1826,20 @@ constexpr FlagSet kFlagSets[] = {
     {"open_tree_flags", 0xffffffff, 0x0, 0xfff760fe, 0xfff760fe, {}, kOpenTreeFlagsBits, "0", FlagRest::kHex, false, false, "OPEN_TREE_???"},
     {"owner_type", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kOwnerTypeValues, {}, "0x0", FlagRest::kHex, false, false, "F_OWNER_???"},
     {"permissions", 0xffff, 0xffff, 0x0, 0xffff, {}, {}, "0", FlagRest::kOctal, false, false, ""},
+    {"pid_type", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kPidTypeValues, {}, "0", FlagRest::kHex, false, false, "PIDTYPE_???"},
+    {"pidfd_flags", 0xffffffff, 0x0, 0xfffff7ff, 0xfffff7ff, {}, kPidfdFlagsBits, "0", FlagRest::kHex, false, false, "PIDFD_???"},
+    {"pidfd_signal_flags", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, {}, {}, "0", FlagRest::kHex, false, false, ""},
     {"poll_events", 0xffff, 0x0, 0x4800, 0x4800, {}, kPollEventsBits, "0", FlagRest::kHex, false, false, "POLL???"},
     {"prctl_option", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kPrctlOptionValues, {}, "0x0", FlagRest::kHex, false, false, "PR_???"},
+    {"priority_which", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kPriorityWhichValues, {}, "0x0", FlagRest::kHex, false, false, "PRIO_???"},
     {"rename_flags", 0xffffffff, 0x0, 0xfffffff8, 0xfffffff8, {}, kRenameFlagsBits, "0", FlagRest::kHex, false, false, "RENAME_??"},
     {"resolve_flags", 0xffffffffffffffff, 0x0, 0xffffffffffffffc0, 0xffffffffffffffc0, {}, kResolveFlagsBits, "0", FlagRest::kHex, false, false, "RESOLVE_???"},
     {"ring_enter_flags", 0xffffffff, 0x0, 0xffffffe0, 0xffffffe0, {}, kRingEnterFlagsBits, "0", FlagRest::kHex, false, false, "IORING_ENTER_???"},
     {"rlimit_resource", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kRlimitResourceValues, {}, "0x0", FlagRest::kHex, false, false, "RLIMIT_???"},
     {"rusage_who", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kRusageWhoValues, {}, "0x0", FlagRest::kHex, false, false, "RUSAGE_???"},
     {"rwf_flags", 0xffffffff, 0x0, 0xffffff00, 0xffffff00, {}, kRwfFlagsBits, "0", FlagRest::kHex, false, false, "RWF_???"},
+    {"sched_core_command", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kSchedCoreCommandValues, {}, "0", FlagRest::kHex, false, false, "PR_SCHED_CORE_???"},
+    {"sched_policy", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kSchedPolicyValues, {}, "0x0", FlagRest::kHex, false, false, "SCHED_???"},
     {"seals", 0xffffffff, 0x0, 0xffffffc0, 0xffffffc0, {}, kSealsBits, "0", FlagRest::kHex, false, false, "F_SEAL_???"},
     {"secret_flags", 0xffffffff, 0x0, 0xfff7ffff, 0xfff7ffff, {}, kSecretFlagsBits, "0", FlagRest::kHex, false, false, ""},
     {"seek_whence", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kSeekWhenceValues, {}, "0x0", FlagRest::kHex, false, false, "SEEK_???"},

@@ -135,7 +135,7 @@ capget|125|184|~|,|~|~|~|~
 capset|126|185|~|,|~|~|~|~
 rt_sigpending|127|176|522|,sigsetsize:ulong|~|~|~|~
 rt_sigtimedwait|128|177|523|,,,sigsetsize:ulong|~|~|~|~
-rt_sigqueueinfo|129|178|524|pid:int,sig:int,|~|~|~|~
+rt_sigqueueinfo|129|178|524|pid:int,sig:signal,|~|~|~|~
 rt_sigsuspend|130|179|~|,sigsetsize:ulong|~|~|~|~
 sigaltstack|131|186|525|,|~|~|~|~
 utime|132|30|~|,|~|~|~|~
@@ -146,14 +146,14 @@ ustat|136|62|~|dev:device,|~|~|~|~
 statfs|137|99|~|,|~|~|~|~
 fstatfs|138|100|~|,|~|~|~|~
 sysfs|139|135|~|option:int,arg1:ulong,arg2:ulong|~|~|~|~
-getpriority|140|96|~|which:int,who:int|~|~|~|~
-setpriority|141|97|~|which:int,who:int,niceval:int|~|~|~|~
+getpriority|140|96|~|which:priority_which,who:int|~|~|~|~
+setpriority|141|97|~|which:priority_which,who:int,niceval:int|~|~|~|~
 sched_setparam|142|154|~|pid:int,|~|~|~|~
 sched_getparam|143|155|~|pid:int,|~|~|~|~
-sched_setscheduler|144|156|~|pid:int,policy:int,|~|~|~|~
+sched_setscheduler|144|156|~|pid:int,policy:sched_policy,|~|~|~|~
 sched_getscheduler|145|157|~|pid:int|~|~|~|~
-sched_get_priority_max|146|159|~|policy:int|~|~|~|~
-sched_get_priority_min|147|160|~|policy:int|~|~|~|~
+sched_get_priority_max|146|159|~|policy:sched_policy|~|~|~|~
+sched_get_priority_min|147|160|~|policy:sched_policy|~|~|~|~
 sched_rr_get_interval|148|161|~|pid:int,|~|~|~|~
 mlock|149|150|~|start:address,len:size|~|~|~|~
 munlock|150|151|~|start:address,len:size|~|~|~|~
@@ -163,7 +163,7 @@ vhangup|153|111|~||~|~|~|~
 modify_ldt|154|123|~|func:int,,bytecount:ulong|~|~|~|~
 pivot_root|155|217|~|,|~|~|~|~
 _sysctl|156|149|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
-prctl|157|172|~|option:prctl_option,arg2:by_command,arg3:ulong,arg4:ulong,arg5:ulong|~|1=signal,2=,3=,4=dumpable,7=,8=int,13=,15=,16=,21=,23=capability,24=capability,27=,29=int,30=,31=,32=,36=int,37=|~|~
+prctl|157|172|~|option:prctl_option,arg2:by_command,arg3:ulong,arg4:ulong,arg5:ulong|~|1=signal,2=,3=,4=dumpable,7=,8=int,13=,15=,16=,21=,23=capability,24=capability,27=,29=int,30=,31=,32=,36=int,37=,62=sched_core_command|~|~
 arch_prctl|158|384|~|option:arch_prctl_option,arg2:address|~|~|~|~
 adjtimex|159|124|~||~|~|~|~
 setrlimit|160|75|~|resource:rlimit_resource,|~|~|~|~
@@ -221,9 +221,9 @@ get_thread_area|211|244|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6
 lookup_dcookie|212|253|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
 epoll_create|213|254|~|size:int|~|~|~|~
 epoll_ctl_old|214|~|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
-epoll_wait_old|215|~|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
 )dyetrace"
-    R"dyetrace(remap_file_pages|216|257|~|start:address,size:size,prot:mmap_protection,pgoff:ulong,flags:mmap_flags|~|~|~|~
+    R"dyetrace(epoll_wait_old|215|~|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
+remap_file_pages|216|257|~|start:address,size:size,prot:mmap_protection,pgoff:ulong,flags:mmap_flags|~|~|~|~
 getdents64|217|220|~|,,count:uint|~|~|~|~
 set_tid_address|218|258|~||~|~|~|~
 restart_syscall|219|0|~||~|~|~|~
@@ -258,8 +258,8 @@ waitid|247|284|529|which:waitid_type,upid:int,,options:wait_options,|~|~|~|~
 add_key|248|286|~|_type:name,_description:name2,,plen:ulong,ringid:int|~|~|~|~
 request_key|249|287|~|_type:name,_description:name2,,destringid:int|~|~|~|~
 keyctl|250|288|~|option:int,arg2:ulong,arg3:ulong,arg4:ulong,arg5:ulong|~|~|~|~
-ioprio_set|251|289|~|which:int,who:int,ioprio:int|~|~|~|~
-ioprio_get|252|290|~|which:int,who:int|~|~|~|~
+ioprio_set|251|289|~|which:ioprio_which,who:int,ioprio:int|~|~|~|~
+ioprio_get|252|290|~|which:ioprio_which,who:int|~|~|~|~
 inotify_init|253|291|~||~|~|~|~
 inotify_add_watch|254|292|~|,,mask:inotify_mask|~|~|~|~
 inotify_rm_watch|255|293|~|fd:int,wd:int|~|~|~|~
@@ -304,7 +304,7 @@ pipe2|293|331|~|,flags:descriptor_flags|~|~|~|~
 inotify_init1|294|332|~|flags:inotify_init_flags|~|~|~|~
 preadv|295|333|534|,,vlen:count,pos_low:offset_low,pos_high:offset_high|~|~|read|~
 pwritev|296|334|535|,,vlen:count,pos_low:offset_low,pos_high:offset_high|~|~|write|~
-rt_tgsigqueueinfo|297|335|536|tgid:int,pid:int,sig:int,|~|~|~|~
+rt_tgsigqueueinfo|297|335|536|tgid:int,pid:int,sig:signal,|~|~|~|~
 perf_event_open|298|336|~|,pid:int,cpu:int,group_fd:int,flags:ulong|~|~|~|~
 recvmmsg|299|337|537|,,vlen:count,flags:message_flags,|~|~|read|~
 fanotify_init|300|338|~|flags:uint,event_f_flags:uint|~|~|~|~
@@ -344,7 +344,7 @@ io_pgetevents|333|385|~|ctx_id:address,min_nr:long,nr:long,,,|ctx_id:address,min
 rseq|334|386|~|,rseq_len:uint,flags:int,sig:uint|~|~|~|~
 uretprobe|335|~|~||~|~|~|~
 uprobe|336|~|~||~|~|~|~
-pidfd_send_signal|424|424|~|,sig:signal,,flags:uint|~|~|~|~
+pidfd_send_signal|424|424|~|,sig:signal,,flags:pidfd_signal_flags|~|~|~|~
 io_uring_setup|425|425|~|entries:uint,|~|~|~|~
 io_uring_enter|426|426|~|,to_submit:uint,min_complete:uint,flags:ring_enter_flags,,argsz:ulong|~|~|~|~
 io_uring_register|427|427|~|fd:uint,opcode:uint,,nr_args:uint|~|~|~|~
@@ -354,7 +354,7 @@ fsopen|430|430|~|_fs_name:name,flags:uint|~|~|~|~
 fsconfig|431|431|~|fd:int,cmd:uint,_key:name,,aux:int|~|~|~|~
 fsmount|432|432|~|fs_fd:int,flags:uint,attr_flags:uint|~|~|~|~
 fspick|433|433|~|dfd:int,,flags:uint|~|~|~|~
-pidfd_open|434|434|~|pid:int,flags:uint|~|~|~|~
+pidfd_open|434|434|~|pid:int,flags:pidfd_flags|~|~|~|~
 clone3|435|435|~|,size:ulong|~|~|~|~
 close_range|436|436|~|fd:uint,max_fd:uint,flags:close_range_flags|~|~|~|~
 openat2|437|437|~|dfd:dirfd,,,usize:ulong|~|~|~|open
@@ -408,10 +408,10 @@ ulimit|~|58|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|
 oldolduname|~|59|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
 sigaction|~|67|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
 sgetmask|~|68|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
-ssetmask|~|69|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
-sigsuspend|~|72|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
 )dyetrace"
-    R"dyetrace(sigpending|~|73|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
+    R"dyetrace(ssetmask|~|69|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
+sigsuspend|~|72|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
+sigpending|~|73|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
 oldlstat|~|84|~|,|~|~|~|~
 readdir|~|89|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
 profil|~|98|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
@@ -499,9 +499,9 @@ INSERT INTO internal.flag_labels VALUES
 ('epoll_mask', 4294967295, 0, 268425216, 268425216, NULL, 'EPOLLIN=1,EPOLLPRI=2,EPOLLOUT=4,EPOLLERR=8,EPOLLHUP=16,EPOLLNVAL=32,EPOLLRDNORM=64,EPOLLRDBAND=128,EPOLLWRNORM=256,EPOLLWRBAND=512,EPOLLMSG=1024,EPOLLRDHUP=8192,EPOLLEXCLUSIVE=268435456,EPOLLWAKEUP=536870912,EPOLLONESHOT=1073741824,EPOLLET=2147483648', '0', 'hex', false, false),
 ('epoll_operation', 4294967295, 4294967295, 0, 4294967295, 'EPOLL_CTL_ADD=1,EPOLL_CTL_DEL=2,EPOLL_CTL_MOD=3', NULL, '0x0', 'hex', false, false),
 ('eventfd_flags', 4294967295, 0, 4294440958, 4294440958, NULL, 'EFD_SEMAPHORE=1,EFD_CLOEXEC=524288,EFD_NONBLOCK=2048', '0', 'hex', false, false),
-('extent_flags', 4294967295, 0, 4294967288, 4294967288, NULL, 'FIEMAP_FLAG_SYNC=1,FIEMAP_FLAG_XATTR=2,FIEMAP_FLAG_CACHE=4', '0', 'hex', false, false),
 )dyetrace"
-    R"dyetrace(('fadvise_advice', 4294967295, 4294967295, 0, 4294967295, 'POSIX_FADV_NORMAL=0,POSIX_FADV_RANDOM=1,POSIX_FADV_SEQUENTIAL=2,POSIX_FADV_WILLNEED=3,POSIX_FADV_DONTNEED=4,POSIX_FADV_NOREUSE=5', NULL, '0x0', 'hex', false, false),
+    R"dyetrace(('extent_flags', 4294967295, 0, 4294967288, 4294967288, NULL, 'FIEMAP_FLAG_SYNC=1,FIEMAP_FLAG_XATTR=2,FIEMAP_FLAG_CACHE=4', '0', 'hex', false, false),
+('fadvise_advice', 4294967295, 4294967295, 0, 4294967295, 'POSIX_FADV_NORMAL=0,POSIX_FADV_RANDOM=1,POSIX_FADV_SEQUENTIAL=2,POSIX_FADV_WILLNEED=3,POSIX_FADV_DONTNEED=4,POSIX_FADV_NOREUSE=5', NULL, '0x0', 'hex', false, false),
 ('fallocate_mode', 4294967295, 0, 4294967168, 4294967168, NULL, 'FALLOC_FL_KEEP_SIZE=1,FALLOC_FL_PUNCH_HOLE=2,FALLOC_FL_NO_HIDE_STALE=4,FALLOC_FL_COLLAPSE_RANGE=8,FALLOC_FL_ZERO_RANGE=16,FALLOC_FL_INSERT_RANGE=32,FALLOC_FL_UNSHARE_RANGE=64', '0', 'hex', false, false),
 ('fcntl_command', 4294967295, 4294967295, 0, 4294967295, 'F_DUPFD=0,F_GETFD=1,F_SETFD=2,F_GETFL=3,F_SETFL=4,F_GETLK=5,F_SETLK=6,F_SETLKW=7,F_SETOWN=8,F_GETOWN=9,F_SETSIG=10,F_GETSIG=11,F_GETLK64=12,F_SETLK64=13,F_SETLKW64=14,F_SETOWN_EX=15,F_GETOWN_EX=16,F_GETOWNER_UIDS=17,F_OFD_GETLK=36,F_OFD_SETLK=37,F_OFD_SETLKW=38,F_SETLEASE=1024,F_GETLEASE=1025,F_NOTIFY=1026,F_CANCELLK=1029,F_DUPFD_CLOEXEC=1030,F_SETPIPE_SZ=1031,F_GETPIPE_SZ=1032,F_ADD_SEALS=1033,F_GET_SEALS=1034', NULL, '0x0', 'hex', false, false),
 ('flock_operation', 4294967295, 0, 4294967056, 4294967056, NULL, 'LOCK_SH=1,LOCK_EX=2,LOCK_NB=4,LOCK_UN=8,LOCK_MAND=32,LOCK_RW=192,LOCK_READ=64/192,LOCK_WRITE=128/192', '0', 'hex', false, false),
@@ -511,6 +511,8 @@ INSERT INTO internal.flag_labels VALUES
 ('inotify_mask', 4294967295, 0, 150933504, 150933504, NULL, 'IN_ACCESS=1,IN_MODIFY=2,IN_ATTRIB=4,IN_CLOSE_WRITE=8,IN_CLOSE_NOWRITE=16,IN_OPEN=32,IN_MOVED_FROM=64,IN_MOVED_TO=128,IN_CREATE=256,IN_DELETE=512,IN_DELETE_SELF=1024,IN_MOVE_SELF=2048,IN_UNMOUNT=8192,IN_Q_OVERFLOW=16384,IN_IGNORED=32768,IN_ONLYDIR=16777216,IN_DONT_FOLLOW=33554432,IN_EXCL_UNLINK=67108864,IN_MASK_CREATE=268435456,IN_MASK_ADD=536870912,IN_ISDIR=1073741824,IN_ONESHOT=2147483648', '0', 'hex', false, false),
 ('interface_flags', 65535, 0, 0, 0, NULL, 'IFF_UP=1,IFF_BROADCAST=2,IFF_DEBUG=4,IFF_LOOPBACK=8,IFF_POINTOPOINT=16,IFF_NOTRAILERS=32,IFF_RUNNING=64,IFF_NOARP=128,IFF_PROMISC=256,IFF_ALLMULTI=512,IFF_MASTER=1024,IFF_SLAVE=2048,IFF_MULTICAST=4096,IFF_PORTSEL=8192,IFF_AUTOMEDIA=16384,IFF_DYNAMIC=32768', '0', 'hex', false, false),
 ('ioctl_command', 4294967295, 4294967295, 0, 4294967295, 'TCGETS=21505,TCSETS=21506,TCSETSW=21507,TCSETSF=21508,TCGETA=21509,TCSETA=21510,TCSETAW=21511,TCSETAF=21512,TCSBRK=21513,TCXONC=21514,TCFLSH=21515,TIOCEXCL=21516,TIOCNXCL=21517,TIOCSCTTY=21518,TIOCGPGRP=21519,TIOCSPGRP=21520,TIOCOUTQ=21521,TIOCSTI=21522,TIOCGWINSZ=21523,TIOCSWINSZ=21524,TIOCMGET=21525,TIOCMBIS=21526,TIOCMBIC=21527,TIOCMSET=21528,TIOCGSOFTCAR=21529,TIOCSSOFTCAR=21530,FIONREAD=21531,TIOCLINUX=21532,TIOCCONS=21533,TIOCGSERIAL=21534,TIOCSSERIAL=21535,TIOCPKT=21536,FIONBIO=21537,TIOCNOTTY=21538,TIOCSETD=21539,TIOCGETD=21540,TCSBRKP=21541,TIOCSBRK=21543,TIOCCBRK=21544,TIOCGSID=21545,TIOCGRS485=21550,TIOCSRS485=21551,TCGETX=21554,TCSETX=21555,TCSETXF=21556,TCSETXW=21557,TIOCVHANGUP=21559,FIONCLEX=21584,FIOCLEX=21585,FIOASYNC=21586,TIOCSERCONFIG=21587,TIOCSERGWILD=21588,TIOCSERSWILD=21589,TIOCGLCKTRMIOS=21590,TIOCSLCKTRMIOS=21591,TIOCSERGSTRUCT=21592,TIOCSERGETLSR=21593,TIOCSERGETMULTI=21594,TIOCSERSETMULTI=21595,TIOCMIWAIT=21596,TIOCGICOUNT=21597,TCGETS2=2150388778,TIOCGPTN=2147767344,TIOCSPTLCK=1074025521,TIOCGPTPEER=21569,FIOQSIZE=21600,FIBMAP=1,FIGETBSZ=2,FICLONE=1074041865,FICLONERANGE=1075876877,FIDEDUPERANGE=3222836278,FIFREEZE=3221510263,FITHAW=3221510264,FITRIM=3222820985,FS_IOC_GETFLAGS=2148034049,FS_IOC_SETFLAGS=1074292226,FS_IOC_FIEMAP=3223348747,FS_IOC_FSGETXATTR=2149341215,FS_IOC_FSSETXATTR=1075599392,BLKROSET=4701,BLKROGET=4702,BLKRRPART=4703,BLKGETSIZE=4704,BLKFLSBUF=4705,BLKSSZGET=4712,BLKBSZGET=2148012656,BLKGETSIZE64=2148012658,BLKDISCARD=4727,BLKPBSZGET=4731,BLKZEROOUT=4735,LOOP_SET_FD=19456,LOOP_CLR_FD=19457,LOOP_CTL_GET_FREE=19586,SIOCATMARK=35077,SIOCGIFNAME=35088,SIOCGIFCONF=35090,SIOCGIFFLAGS=35091,SIOCSIFFLAGS=35092,SIOCGIFADDR=35093,SIOCGIFNETMASK=35099,SIOCGIFMTU=35105,SIOCGIFHWADDR=35111,SIOCGIFINDEX=35123,SIOCETHTOOL=35142,RNDGETENTCNT=2147766784,TUNSETIFF=1074025674,KVM_RUN=44672,NS_GET_USERNS=46849,NS_GET_PARENT=46850,PERF_EVENT_IOC_ENABLE=9216,PERF_EVENT_IOC_DISABLE=9217', NULL, '0x0', 'hex', false, false),
+('ioprio_class', 4294967295, 4294967295, 0, 4294967295, 'IOPRIO_CLASS_NONE=0,IOPRIO_CLASS_RT=1,IOPRIO_CLASS_BE=2,IOPRIO_CLASS_IDLE=3', NULL, '0x0', 'hex', false, false),
+('ioprio_which', 4294967295, 4294967295, 0, 4294967295, 'IOPRIO_WHO_PROCESS=1,IOPRIO_WHO_PGRP=2,IOPRIO_WHO_USER=3', NULL, '0x0', 'hex', false, false),
 ('ip_protocol', 4294967295, 4294967295, 0, 4294967295, 'IPPROTO_IP=0,IPPROTO_ICMP=1,IPPROTO_IGMP=2,IPPROTO_IPIP=4,IPPROTO_TCP=6,IPPROTO_EGP=8,IPPROTO_PUP=12,IPPROTO_UDP=17,IPPROTO_IDP=22,IPPROTO_TP=29,IPPROTO_DCCP=33,IPPROTO_IPV6=41,IPPROTO_ROUTING=43,IPPROTO_FRAGMENT=44,IPPROTO_RSVP=46,IPPROTO_GRE=47,IPPROTO_ESP=50,IPPROTO_AH=51,IPPROTO_ICMPV6=58,IPPROTO_NONE=59,IPPROTO_DSTOPTS=60,IPPROTO_MTP=92,IPPROTO_BEETPH=94,IPPROTO_ENCAP=98,IPPROTO_PIM=103,IPPROTO_COMP=108,IPPROTO_L2TP=115,IPPROTO_SCTP=132,IPPROTO_MH=135,IPPROTO_UDPLITE=136,IPPROTO_MPLS=137,IPPROTO_ETHERNET=143,IPPROTO_RAW=255,IPPROTO_MPTCP=262', NULL, '0x0', 'hex', false, false),
 ('ipc_call', 4294967295, 65535, 4294901760, 4294967295, 'SEMOP=1,SEMGET=2,SEMCTL=3,SEMTIMEDOP=4,MSGSND=11,MSGRCV=12,MSGGET=13,MSGCTL=14,SHMAT=21,SHMDT=22,SHMGET=23,SHMCTL=24', NULL, '0x0', 'hex', false, false),
 ('itimer_which', 4294967295, 4294967295, 0, 4294967295, 'ITIMER_REAL=0,ITIMER_VIRTUAL=1,ITIMER_PROF=2', NULL, '0x0', 'hex', false, false),
@@ -531,15 +533,21 @@ INSERT INTO internal.flag_labels VALUES
 ('open_tree_flags', 4294967295, 0, 4294402302, 4294402302, NULL, 'OPEN_TREE_CLONE=1,OPEN_TREE_CLOEXEC=524288,AT_SYMLINK_NOFOLLOW=256,AT_REMOVEDIR=512,AT_SYMLINK_FOLLOW=1024,AT_NO_AUTOMOUNT=2048,AT_EMPTY_PATH=4096,AT_RECURSIVE=32768', '0', 'hex', false, false),
 ('owner_type', 4294967295, 4294967295, 0, 4294967295, 'F_OWNER_TID=0,F_OWNER_PID=1,F_OWNER_PGRP=2', NULL, '0x0', 'hex', false, false),
 ('permissions', 65535, 65535, 0, 65535, NULL, NULL, '0', 'octal', false, false),
+('pid_type', 4294967295, 4294967295, 0, 4294967295, 'PIDTYPE_PID=0,PIDTYPE_TGID=1,PIDTYPE_PGID=2,PIDTYPE_SID=3', NULL, '0', 'hex', false, false),
+('pidfd_flags', 4294967295, 0, 4294965247, 4294965247, NULL, 'PIDFD_NONBLOCK=2048', '0', 'hex', false, false),
+('pidfd_signal_flags', 4294967295, 4294967295, 0, 4294967295, NULL, NULL, '0', 'hex', false, false),
 ('poll_events', 65535, 0, 18432, 18432, NULL, 'POLLIN=1,POLLPRI=2,POLLOUT=4,POLLERR=8,POLLHUP=16,POLLNVAL=32,POLLRDNORM=64,POLLRDBAND=128,POLLWRNORM=256,POLLWRBAND=512,POLLMSG=1024,POLLREMOVE=4096,POLLRDHUP=8192,POLL_BUSY_LOOP=32768', '0', 'hex', false, false),
 )dyetrace"
     R"dyetrace(('prctl_option', 4294967295, 4294967295, 0, 4294967295, 'PR_SET_PDEATHSIG=1,PR_GET_PDEATHSIG=2,PR_GET_DUMPABLE=3,PR_SET_DUMPABLE=4,PR_GET_UNALIGN=5,PR_SET_UNALIGN=6,PR_GET_KEEPCAPS=7,PR_SET_KEEPCAPS=8,PR_GET_FPEMU=9,PR_SET_FPEMU=10,PR_GET_FPEXC=11,PR_SET_FPEXC=12,PR_GET_TIMING=13,PR_SET_TIMING=14,PR_SET_NAME=15,PR_GET_NAME=16,PR_GET_ENDIAN=19,PR_SET_ENDIAN=20,PR_CAPBSET_READ=23,PR_CAPBSET_DROP=24,PR_GET_TSC=25,PR_SET_TSC=26,PR_GET_SECUREBITS=27,PR_SET_SECUREBITS=28,PR_SET_TIMERSLACK=29,PR_GET_TIMERSLACK=30,PR_TASK_PERF_EVENTS_DISABLE=31,PR_TASK_PERF_EVENTS_ENABLE=32,PR_MCE_KILL=33,PR_MCE_KILL_GET=34,PR_SET_MM=35,PR_SET_CHILD_SUBREAPER=36,PR_GET_CHILD_SUBREAPER=37,PR_GET_NO_NEW_PRIVS=39,PR_GET_TID_ADDRESS=40,PR_SET_THP_DISABLE=41,PR_GET_THP_DISABLE=42,PR_MPX_ENABLE_MANAGEMENT=43,PR_MPX_DISABLE_MANAGEMENT=44,PR_SET_FP_MODE=45,PR_GET_FP_MODE=46,PR_CAP_AMBIENT=47,PR_SVE_SET_VL=50,PR_SVE_GET_VL=51,PR_GET_SPECULATION_CTRL=52,PR_SET_SPECULATION_CTRL=53,PR_PAC_RESET_KEYS=54,PR_SET_TAGGED_ADDR_CTRL=55,PR_GET_TAGGED_ADDR_CTRL=56,PR_SET_IO_FLUSHER=57,PR_GET_IO_FLUSHER=58,PR_SET_SYSCALL_USER_DISPATCH=59,PR_PAC_SET_ENABLED_KEYS=60,PR_PAC_GET_ENABLED_KEYS=61,PR_SCHED_CORE=62,PR_SME_SET_VL=63,PR_SME_GET_VL=64,PR_GET_SECCOMP=21,PR_SET_SECCOMP=22,PR_SET_NO_NEW_PRIVS=38,PR_SET_VMA=1398164801,PR_SET_PTRACER=1499557217', NULL, '0x0', 'hex', false, false),
+('priority_which', 4294967295, 4294967295, 0, 4294967295, 'PRIO_PROCESS=0,PRIO_PGRP=1,PRIO_USER=2', NULL, '0x0', 'hex', false, false),
 ('rename_flags', 4294967295, 0, 4294967288, 4294967288, NULL, 'RENAME_NOREPLACE=1,RENAME_EXCHANGE=2,RENAME_WHITEOUT=4', '0', 'hex', false, false),
 ('resolve_flags', 18446744073709551615, 0, 18446744073709551552, 18446744073709551552, NULL, 'RESOLVE_NO_XDEV=1,RESOLVE_NO_MAGICLINKS=2,RESOLVE_NO_SYMLINKS=4,RESOLVE_BENEATH=8,RESOLVE_IN_ROOT=16,RESOLVE_CACHED=32', '0', 'hex', false, false),
 ('ring_enter_flags', 4294967295, 0, 4294967264, 4294967264, NULL, 'IORING_ENTER_GETEVENTS=1,IORING_ENTER_SQ_WAKEUP=2,IORING_ENTER_SQ_WAIT=4,IORING_ENTER_EXT_ARG=8,IORING_ENTER_REGISTERED_RING=16', '0', 'hex', false, false),
 ('rlimit_resource', 4294967295, 4294967295, 0, 4294967295, 'RLIMIT_CPU=0,RLIMIT_FSIZE=1,RLIMIT_DATA=2,RLIMIT_STACK=3,RLIMIT_CORE=4,RLIMIT_RSS=5,RLIMIT_NPROC=6,RLIMIT_NOFILE=7,RLIMIT_MEMLOCK=8,RLIMIT_AS=9,RLIMIT_LOCKS=10,RLIMIT_SIGPENDING=11,RLIMIT_MSGQUEUE=12,RLIMIT_NICE=13,RLIMIT_RTPRIO=14,RLIMIT_RTTIME=15', NULL, '0x0', 'hex', false, false),
 ('rusage_who', 4294967295, 4294967295, 0, 4294967295, 'RUSAGE_SELF=0,RUSAGE_THREAD=1,RUSAGE_CHILDREN=4294967295', NULL, '0x0', 'hex', false, false),
 ('rwf_flags', 4294967295, 0, 4294967040, 4294967040, NULL, 'RWF_HIPRI=1,RWF_DSYNC=2,RWF_SYNC=4,RWF_NOWAIT=8,RWF_APPEND=16,RWF_NOAPPEND=32,RWF_ATOMIC=64,RWF_DONTCACHE=128', '0', 'hex', false, false),
+('sched_core_command', 4294967295, 4294967295, 0, 4294967295, 'PR_SCHED_CORE_GET=0,PR_SCHED_CORE_CREATE=1,PR_SCHED_CORE_SHARE_TO=2,PR_SCHED_CORE_SHARE_FROM=3', NULL, '0', 'hex', false, false),
+('sched_policy', 4294967295, 4294967295, 0, 4294967295, 'SCHED_OTHER=0,SCHED_FIFO=1,SCHED_RR=2,SCHED_BATCH=3,SCHED_ISO=4,SCHED_IDLE=5,SCHED_DEADLINE=6', NULL, '0x0', 'hex', false, false),
 ('seals', 4294967295, 0, 4294967232, 4294967232, NULL, 'F_SEAL_SEAL=1,F_SEAL_SHRINK=2,F_SEAL_GROW=4,F_SEAL_WRITE=8,F_SEAL_FUTURE_WRITE=16,F_SEAL_EXEC=32', '0', 'hex', false, false),
 ('secret_flags', 4294967295, 0, 4294443007, 4294443007, NULL, 'O_CLOEXEC=524288', '0', 'hex', false, false),
 ('seek_whence', 4294967295, 4294967295, 0, 4294967295, 'SEEK_SET=0,SEEK_CUR=1,SEEK_END=2,SEEK_DATA=3,SEEK_HOLE=4', NULL, '0x0', 'hex', false, false),

@@ -28,6 +28,7 @@ CREATE OR REPLACE TABLE internal.live_shared_mapping (host_index USMALLINT, cpu 
 CREATE OR REPLACE TABLE internal.live_sketch (host_index USMALLINT, cpu USMALLINT, sequence UBIGINT, parent_sequence UBIGINT, distance UINTEGER, windows UINTEGER[]);
 CREATE OR REPLACE TABLE internal.live_import_edge (host_index USMALLINT, cpu USMALLINT, sequence UBIGINT, from_sequence UBIGINT, to_sequence UBIGINT, from_host USMALLINT, from_cpu USMALLINT, to_cpu USMALLINT);
 CREATE OR REPLACE TABLE internal.live_retransmission (host_index USMALLINT, cpu UINTEGER, sequence UBIGINT, time_ns UBIGINT, stream_offset UBIGINT, handle_id UINTEGER, bytes UINTEGER, segments USMALLINT, tcp_flags UTINYINT, congestion_state UTINYINT, missed_segments UINTEGER);
+CREATE OR REPLACE TABLE internal.live_thread_number (host_index USMALLINT, cpu USMALLINT, sequence UBIGINT, time_ns UBIGINT, thread_start_ns UBIGINT, tid UINTEGER, pid_namespace UINTEGER, number UINTEGER, comm VARCHAR);
 )dyetrace";
 }
 

@@ -354,6 +354,18 @@ constexpr ColumnInfo kRetransmissionColumns[] = {
     {"missed_segments", ColumnType::kU32, ColumnSource::kField, 52, 4, -1, 0},
 };
 
+constexpr ColumnInfo kThreadNumberColumns[] = {
+    {"host_index", ColumnType::kU16, ColumnSource::kHost, 0, 2, -1, 0},
+    {"cpu", ColumnType::kU16, ColumnSource::kCpu, 0, 2, -1, 0},
+    {"sequence", ColumnType::kU64, ColumnSource::kField, 8, 8, -1, 0},
+    {"time_ns", ColumnType::kU64, ColumnSource::kField, 16, 8, -1, 0},
+    {"thread_start_ns", ColumnType::kU64, ColumnSource::kField, 24, 8, -1, 0},
+    {"tid", ColumnType::kU32, ColumnSource::kField, 32, 4, -1, 0},
+    {"pid_namespace", ColumnType::kU32, ColumnSource::kField, 36, 4, -1, 0},
+    {"number", ColumnType::kU32, ColumnSource::kField, 40, 4, -1, 0},
+    {"comm", ColumnType::kText, ColumnSource::kText, 48, 16, -1, 0},
+};
+
 constexpr RecordInfo kRecords[] = {
     {RecordId::kSyscallEvent, "syscall_event", 192, 104, 126, true, Stream::kEvents, kSyscallEventColumns},
     {RecordId::kPartEvent, "part_event", 120, 60, 76, true, Stream::kEvents, kPartEventColumns},
@@ -376,6 +388,7 @@ constexpr RecordInfo kRecords[] = {
     {RecordId::kSketch, "sketch", 32, 0, 28, false, Stream::kEvents, kSketchColumns},
     {RecordId::kImportEdge, "import_edge", 40, 0, 0, false, Stream::kFacts, kImportEdgeColumns},
     {RecordId::kRetransmission, "retransmission", 56, 48, 0, false, Stream::kFacts, kRetransmissionColumns},
+    {RecordId::kThreadNumber, "thread_number", 64, 0, 0, false, Stream::kFacts, kThreadNumberColumns},
 };
 
 }  // namespace

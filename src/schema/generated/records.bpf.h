@@ -238,6 +238,7 @@ enum record_id {
     RECORD_SKETCH = 32,
     RECORD_IMPORT_EDGE = 33,
     RECORD_RETRANSMISSION = 34,
+    RECORD_THREAD_NUMBER = 35,
 };
 
 /* Begins every record in a ring and in a segment. */
@@ -621,4 +622,16 @@ struct retransmission_fact {
 
 enum retransmission_present {
     RETRANSMISSION_HAS_OFFSET = 1u << 0, /* stream_offset holds a value */
+};
+
+/* a number that a thread has in a pid namespace, and its name from some moment on; for lines of `dyetrace trace` only */
+struct thread_number_fact {
+    struct record_header header;
+    __u64 time_ns; /* CLOCK_BOOTTIME */
+    __u64 thread_start_ns; /* CLOCK_BOOTTIME at which the thread began */
+    __u32 tid; /* thread, in the host's pid namespace */
+    __u32 pid_namespace; /* inode of a namespace that sees it */
+    __u32 number; /* thread, in that one */
+    __u32 reserved; /* 0 */
+    __u8 comm[16]; /* name of the thread */
 };

@@ -240,6 +240,7 @@ enum class RecordId : std::uint16_t {
     kSketch = 32,
     kImportEdge = 33,
     kRetransmission = 34,
+    kThreadNumber = 35,
 };
 
 // Begins every record in a ring and in a segment.
@@ -859,5 +860,26 @@ static_assert(offsetof(Retransmission, tcp_flags) == 46);
 static_assert(offsetof(Retransmission, congestion_state) == 47);
 static_assert(offsetof(Retransmission, present) == 48);
 static_assert(offsetof(Retransmission, missed_segments) == 52);
+
+// a number that a thread has in a pid namespace, and its name from some moment on; for lines of `dyetrace trace` only
+struct ThreadNumber {
+    static constexpr RecordId kId = RecordId::kThreadNumber;
+    RecordHeader header;
+    std::uint64_t time_ns;  // CLOCK_BOOTTIME
+    std::uint64_t thread_start_ns;  // CLOCK_BOOTTIME at which the thread began
+    std::uint32_t tid;  // thread, in the host's pid namespace
+    std::uint32_t pid_namespace;  // inode of a namespace that sees it
+    std::uint32_t number;  // thread, in that one
+    std::uint32_t reserved;  // 0
+    std::uint8_t comm[16];  // name of the thread
+};
+static_assert(sizeof(ThreadNumber) == 64);
+static_assert(offsetof(ThreadNumber, time_ns) == 16);
+static_assert(offsetof(ThreadNumber, thread_start_ns) == 24);
+static_assert(offsetof(ThreadNumber, tid) == 32);
+static_assert(offsetof(ThreadNumber, pid_namespace) == 36);
+static_assert(offsetof(ThreadNumber, number) == 40);
+static_assert(offsetof(ThreadNumber, reserved) == 44);
+static_assert(offsetof(ThreadNumber, comm) == 48);
 
 }  // namespace dyetrace::schema

@@ -21,6 +21,9 @@ enum syscall_returns {
     RETURNS_NEVER = 10,
     RETURNS_POINTER = 11,
     RETURNS_WHOLE = 12,
+    RETURNS_GROUP = 13,
+    RETURNS_POLICY = 14,
+    RETURNS_IO_PRIORITY = 15,
 };
 
 enum syscall_special {
@@ -198,7 +201,7 @@ enum syscall_number {
     [36] = {.event_class = 0, .returns = 0, .capture[1] = 30, .narrow = 0x1}, /* getitimer */ \
     [37] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* alarm */ \
     [38] = {.event_class = 0, .returns = 0, .capture[1] = 30, .capture[2] = 30, .narrow = 0x1}, /* setitimer */ \
-    [39] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getpid */ \
+    [39] = {.event_class = 0, .returns = 4, .flags = CALL_DECODED}, /* getpid */ \
     [40] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .capture[2] = 24, .before = 0x4, .narrow = 0x3, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* sendfile */ \
     [41] = {.event_class = 3, .returns = 3, .narrow = 0x7, .flags = CALL_DECODED | CALL_UNSEEN}, /* socket */ \
     [42] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED}, /* connect */ \
@@ -220,7 +223,7 @@ enum syscall_number {
     [58] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* vfork */ \
     [59] = {.path = 1, .event_class = 5, .returns = 1, .special = SPECIAL_EXEC, .capture[1] = 13, .capture[2] = 14, .flags = CALL_DECODED | CALL_TEXTS}, /* execve */ \
     [60] = {.event_class = 5, .returns = 10, .special = SPECIAL_EXIT, .narrow = 0x1, .flags = CALL_DECODED}, /* exit */ \
-    [61] = {.event_class = 5, .returns = 4, .special = SPECIAL_WAIT, .capture[1] = 23, .narrow = 0x5, .flags = CALL_DECODED}, /* wait4 */ \
+    [61] = {.event_class = 5, .returns = 4, .special = SPECIAL_WAIT, .capture[1] = 23, .capture[3] = 58, .narrow = 0x5, .flags = CALL_DECODED}, /* wait4 */ \
     [62] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .narrow = 0x3, .flags = CALL_DECODED}, /* kill */ \
     [63] = {.event_class = 0, .returns = 0, .capture[0] = 119}, /* uname */ \
     [64] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* semget */ \
@@ -269,9 +272,9 @@ enum syscall_number {
     [107] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* geteuid */ \
     [108] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getegid */ \
     [109] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* setpgid */ \
-    [110] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getppid */ \
-    [111] = {.event_class = 0, .returns = 0}, /* getpgrp */ \
-    [112] = {.event_class = 0, .returns = 0}, /* setsid */ \
+    [110] = {.event_class = 0, .returns = 4, .flags = CALL_DECODED}, /* getppid */ \
+    [111] = {.event_class = 0, .returns = 13}, /* getpgrp */ \
+    [112] = {.event_class = 0, .returns = 13}, /* setsid */ \
     [113] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* setreuid */ \
     [114] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* setregid */ \
     [115] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* getgroups */ \
@@ -280,15 +283,15 @@ enum syscall_number {
     [118] = {.event_class = 0, .returns = 0}, /* getresuid */ \
     [119] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* setresgid */ \
     [120] = {.event_class = 0, .returns = 0}, /* getresgid */ \
-    [121] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* getpgid */ \
+    [121] = {.event_class = 0, .returns = 13, .narrow = 0x1}, /* getpgid */ \
     [122] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* setfsuid */ \
     [123] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* setfsgid */ \
-    [124] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* getsid */ \
+    [124] = {.event_class = 0, .returns = 13, .narrow = 0x1}, /* getsid */ \
     [125] = {.event_class = 0, .returns = 0, .capture[0] = 24, .capture[1] = 28}, /* capget */ \
     [126] = {.event_class = 0, .returns = 0, .capture[0] = 24, .capture[1] = 28}, /* capset */ \
     [127] = {.event_class = 0, .returns = 0, .capture[0] = 24}, /* rt_sigpending */ \
     [128] = {.event_class = 7, .returns = 0, .capture[0] = 24, .capture[2] = 26, .flags = CALL_DECODED}, /* rt_sigtimedwait */ \
-    [129] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* rt_sigqueueinfo */ \
+    [129] = {.event_class = 0, .returns = 0, .capture[2] = 54, .narrow = 0x3}, /* rt_sigqueueinfo */ \
     [130] = {.event_class = 7, .returns = 1, .capture[0] = 24, .flags = CALL_DECODED}, /* rt_sigsuspend */ \
     [131] = {.event_class = 0, .returns = 0, .capture[0] = 28, .capture[1] = 28}, /* sigaltstack */ \
     [132] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 26, .flags = CALL_DECODED | CALL_TEXTS}, /* utime */ \
@@ -301,10 +304,10 @@ enum syscall_number {
     [139] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* sysfs */ \
     [140] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* getpriority */ \
     [141] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* setpriority */ \
-    [142] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* sched_setparam */ \
-    [143] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* sched_getparam */ \
-    [144] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* sched_setscheduler */ \
-    [145] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* sched_getscheduler */ \
+    [142] = {.event_class = 0, .returns = 0, .capture[1] = 23, .narrow = 0x1}, /* sched_setparam */ \
+    [143] = {.event_class = 0, .returns = 0, .capture[1] = 23, .narrow = 0x1}, /* sched_getparam */ \
+    [144] = {.event_class = 0, .returns = 0, .capture[2] = 23, .narrow = 0x3}, /* sched_setscheduler */ \
+    [145] = {.event_class = 0, .returns = 14, .narrow = 0x1}, /* sched_getscheduler */ \
     [146] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* sched_get_priority_max */ \
     [147] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* sched_get_priority_min */ \
     [148] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* sched_rr_get_interval */ \
@@ -345,7 +348,7 @@ enum syscall_number {
     [183] = {.event_class = 0, .returns = 0}, /* afs_syscall */ \
     [184] = {.event_class = 0, .returns = 0}, /* tuxcall */ \
     [185] = {.event_class = 0, .returns = 0}, /* security */ \
-    [186] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* gettid */ \
+    [186] = {.event_class = 0, .returns = 4, .flags = CALL_DECODED}, /* gettid */ \
     [187] = {.fd = 1, .offset = 2, .size = 3, .event_class = 1, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED}, /* readahead */ \
     [188] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .narrow = 0x10, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* setxattr */ \
     [189] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .keeps_link = 1, .narrow = 0x10, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* lsetxattr */ \
@@ -406,12 +409,12 @@ enum syscall_number {
     [244] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* mq_notify */ \
     [245] = {.event_class = 0, .returns = 0, .capture[1] = 38, .capture[2] = 38, .narrow = 0x1}, /* mq_getsetattr */ \
     [246] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* kexec_load */ \
-    [247] = {.event_class = 5, .returns = 1, .special = SPECIAL_WAIT, .narrow = 0xb, .flags = CALL_DECODED}, /* waitid */ \
+    [247] = {.event_class = 5, .returns = 1, .special = SPECIAL_WAIT, .capture[2] = 54, .capture[4] = 58, .narrow = 0xb, .flags = CALL_DECODED}, /* waitid */ \
     [248] = {.name = 1, .name2 = 2, .event_class = 0, .returns = 0, .narrow = 0x10, .flags = CALL_TEXTS | CALL_UNSEEN}, /* add_key */ \
     [249] = {.name = 1, .name2 = 2, .event_class = 0, .returns = 0, .narrow = 0x8, .flags = CALL_TEXTS}, /* request_key */ \
     [250] = {.event_class = 0, .returns = 0, .narrow = 0x1, .flags = CALL_UNSEEN}, /* keyctl */ \
     [251] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* ioprio_set */ \
-    [252] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* ioprio_get */ \
+    [252] = {.event_class = 0, .returns = 15, .narrow = 0x3}, /* ioprio_get */ \
     [253] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init */ \
     [254] = {.fd = 1, .path2 = 2, .event_class = 1, .returns = 0, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* inotify_add_watch */ \
     [255] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* inotify_rm_watch */ \
@@ -433,7 +436,7 @@ enum syscall_number {
     [271] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .capture[2] = 26, .capture[3] = 24, .before = 0x4, .narrow = 0x2, .flags = CALL_DECODED}, /* ppoll */ \
     [272] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* unshare */ \
     [273] = {.event_class = 0, .returns = 0}, /* set_robust_list */ \
-    [274] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* get_robust_list */ \
+    [274] = {.event_class = 0, .returns = 0, .capture[1] = 24, .capture[2] = 24, .narrow = 0x1}, /* get_robust_list */ \
     [275] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_SPLICE, .capture[1] = 24, .capture[3] = 24, .before = 0xa, .narrow = 0x25, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* splice */ \
     [276] = {.fd = 1, .fd2 = 2, .size = 3, .event_class = 1, .returns = 2, .narrow = 0xb, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* tee */ \
     [277] = {.fd = 1, .offset = 2, .size = 3, .event_class = 1, .returns = 1, .narrow = 0x9, .flags = CALL_DECODED}, /* sync_file_range */ \
@@ -456,7 +459,7 @@ enum syscall_number {
     [294] = {.event_class = 1, .returns = 3, .narrow = 0x1, .flags = CALL_DECODED}, /* inotify_init1 */ \
     [295] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* preadv */ \
     [296] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO | CALL_MOVES}, /* pwritev */ \
-    [297] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* rt_tgsigqueueinfo */ \
+    [297] = {.event_class = 0, .returns = 0, .capture[3] = 54, .narrow = 0x7}, /* rt_tgsigqueueinfo */ \
     [298] = {.event_class = 0, .returns = 0, .narrow = 0xe, .flags = CALL_UNSEEN}, /* perf_event_open */ \
     [299] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .capture[1] = 20, .capture[4] = 26, .before = 0x10, .narrow = 0xd, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* recvmmsg */ \
     [300] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* fanotify_init */ \
@@ -496,7 +499,7 @@ enum syscall_number {
     [334] = {.event_class = 0, .returns = 0, .narrow = 0xe}, /* rseq */ \
     [335] = {.event_class = 0, .returns = 0}, /* uretprobe */ \
     [336] = {.event_class = 0, .returns = 0}, /* uprobe */ \
-    [424] = {.fd = 1, .event_class = 5, .returns = 1, .special = SPECIAL_PIDFD, .narrow = 0xb, .flags = CALL_DECODED}, /* pidfd_send_signal */ \
+    [424] = {.fd = 1, .event_class = 5, .returns = 1, .special = SPECIAL_PIDFD, .capture[2] = 54, .narrow = 0xb, .flags = CALL_DECODED}, /* pidfd_send_signal */ \
     [425] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* io_uring_setup */ \
     [426] = {.fd = 1, .event_class = 0, .returns = 5, .capture[4] = 24, .narrow = 0xf, .flags = CALL_DECODED}, /* io_uring_enter */ \
     [427] = {.event_class = 0, .returns = 0, .narrow = 0xb}, /* io_uring_register */ \
@@ -584,7 +587,7 @@ enum syscall_number {
     [105] = {.event_class = 0, .returns = 0}, /* getitimer */ \
     [27] = {.event_class = 0, .returns = 0}, /* alarm */ \
     [104] = {.event_class = 0, .returns = 0}, /* setitimer */ \
-    [20] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getpid */ \
+    [20] = {.event_class = 0, .returns = 4, .flags = CALL_DECODED}, /* getpid */ \
     [187] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* sendfile */ \
     [359] = {.event_class = 3, .returns = 3, .flags = CALL_DECODED | CALL_UNSEEN}, /* socket */ \
     [362] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* connect */ \
@@ -653,9 +656,9 @@ enum syscall_number {
     [49] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* geteuid */ \
     [50] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getegid */ \
     [57] = {.event_class = 0, .returns = 0}, /* setpgid */ \
-    [64] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getppid */ \
-    [65] = {.event_class = 0, .returns = 0}, /* getpgrp */ \
-    [66] = {.event_class = 0, .returns = 0}, /* setsid */ \
+    [64] = {.event_class = 0, .returns = 4, .flags = CALL_DECODED}, /* getppid */ \
+    [65] = {.event_class = 0, .returns = 13}, /* getpgrp */ \
+    [66] = {.event_class = 0, .returns = 13}, /* setsid */ \
     [70] = {.event_class = 0, .returns = 0}, /* setreuid */ \
     [71] = {.event_class = 0, .returns = 0}, /* setregid */ \
     [80] = {.event_class = 0, .returns = 0}, /* getgroups */ \
@@ -664,10 +667,10 @@ enum syscall_number {
     [165] = {.event_class = 0, .returns = 0}, /* getresuid */ \
     [170] = {.event_class = 0, .returns = 0}, /* setresgid */ \
     [171] = {.event_class = 0, .returns = 0}, /* getresgid */ \
-    [132] = {.event_class = 0, .returns = 0}, /* getpgid */ \
+    [132] = {.event_class = 0, .returns = 13}, /* getpgid */ \
     [138] = {.event_class = 0, .returns = 0}, /* setfsuid */ \
     [139] = {.event_class = 0, .returns = 0}, /* setfsgid */ \
-    [147] = {.event_class = 0, .returns = 0}, /* getsid */ \
+    [147] = {.event_class = 0, .returns = 13}, /* getsid */ \
     [184] = {.event_class = 0, .returns = 0}, /* capget */ \
     [185] = {.event_class = 0, .returns = 0}, /* capset */ \
     [176] = {.event_class = 0, .returns = 0}, /* rt_sigpending */ \
@@ -688,7 +691,7 @@ enum syscall_number {
     [154] = {.event_class = 0, .returns = 0}, /* sched_setparam */ \
     [155] = {.event_class = 0, .returns = 0}, /* sched_getparam */ \
     [156] = {.event_class = 0, .returns = 0}, /* sched_setscheduler */ \
-    [157] = {.event_class = 0, .returns = 0}, /* sched_getscheduler */ \
+    [157] = {.event_class = 0, .returns = 14}, /* sched_getscheduler */ \
     [159] = {.event_class = 0, .returns = 0}, /* sched_get_priority_max */ \
     [160] = {.event_class = 0, .returns = 0}, /* sched_get_priority_min */ \
     [161] = {.event_class = 0, .returns = 0}, /* sched_rr_get_interval */ \
@@ -727,7 +730,7 @@ enum syscall_number {
     [188] = {.event_class = 0, .returns = 0}, /* getpmsg */ \
     [189] = {.event_class = 0, .returns = 0}, /* putpmsg */ \
     [137] = {.event_class = 0, .returns = 0}, /* afs_syscall */ \
-    [224] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* gettid */ \
+    [224] = {.event_class = 0, .returns = 4, .flags = CALL_DECODED}, /* gettid */ \
     [225] = {.fd = 1, .offset = 2, .size = 4, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET}, /* readahead */ \
     [226] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* setxattr */ \
     [227] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* lsetxattr */ \
@@ -790,7 +793,7 @@ enum syscall_number {
     [287] = {.name = 1, .name2 = 2, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* request_key */ \
     [288] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* keyctl */ \
     [289] = {.event_class = 0, .returns = 0}, /* ioprio_set */ \
-    [290] = {.event_class = 0, .returns = 0}, /* ioprio_get */ \
+    [290] = {.event_class = 0, .returns = 15}, /* ioprio_get */ \
     [291] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init */ \
     [292] = {.fd = 1, .path2 = 2, .event_class = 1, .returns = 0, .flags = CALL_DECODED | CALL_TEXTS}, /* inotify_add_watch */ \
     [293] = {.event_class = 0, .returns = 0}, /* inotify_rm_watch */ \

@@ -27,6 +27,7 @@ CREATE OR REPLACE VIEW internal.raw_shared_mapping AS FROM read_parquet('sealed-
 CREATE OR REPLACE VIEW internal.raw_sketch AS FROM read_parquet('sealed-*/sketch.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_import_edge AS FROM read_parquet('sealed-*/import_edge.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_retransmission AS FROM read_parquet('sealed-*/retransmission.parquet', union_by_name = true);
+CREATE OR REPLACE VIEW internal.raw_thread_number AS FROM read_parquet('sealed-*/thread_number.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.derived_flows AS FROM read_parquet('*/flows.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.derived_twins AS FROM read_parquet('*/twins.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.derived_similarities AS FROM read_parquet('*/similarities.parquet', union_by_name = true);

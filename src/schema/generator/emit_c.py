@@ -20,7 +20,7 @@ ROLES = {"fd": "fd", "fd2": "fd2", "dirfd": "dirfd", "path": "path", "dirfd2": "
          "access_at_flags": "at_flags", "rename_flags": "at_flags"}
 MEMBERS = ["fd", "fd2", "dirfd", "path", "dirfd2", "path2", "size", "offset", "offset_pointer", "offset_pointer2", "vector",
            "address", "message", "message_flags", "rwf_flags", "several", "packed", "name", "name2", "at_flags"]
-RETURNS = ["int", "zero", "bytes", "fd", "pid", "count", "offset", "address", "mode", "fcntl", "never", "pointer", "whole"]
+RETURNS = ["int", "zero", "bytes", "fd", "pid", "count", "offset", "address", "mode", "fcntl", "never", "pointer", "whole", "group", "policy", "io_priority"]
 SPECIALS = ["none", "close", "close_range", "dup", "rename", "accept", "clone", "exec", "exit", "wait", "kill", "poll", "select",
             "sendmmsg", "recvmmsg", "io_submit", "io_getevents", "epoll_ctl", "epoll_wait", "pair", "sendmsg", "recvmsg", "splice",
             "pidfd", "socketcall", "symlink", "own_address", "fcntl", "chdir", "chroot", "copy", "remove", "link", "mapping", "queue"]
@@ -35,7 +35,7 @@ FIXED_BYTES = {"stat_out": 144, "timespec": 16, "timespec_or_value": 16, "epoll_
                "itimerval_in": 32, "itimerval_out": 32, "itimerspec_in": 32, "itimerspec_out": 32, "timespec_out": 16, "timeval_out": 16,
                "capability_header": 8, "capabilities_in": 24, "capabilities_out": 24, "flock_in": 32, "flock_out": 32, "int_in": 4,
                "int_out": 4, "long_out": 8, "winsize_in": 8, "winsize_out": 8, "interface": 40, "signal_out": 4, "timeval_in": 16, "utimbuf_in": 16,
-               "owner_in": 8, "owner_out": 8, "extents": 32, "context_out": 8, "queue_in": 64, "queue_out": 64}
+               "owner_in": 8, "owner_out": 8, "extents": 32, "context_out": 8, "queue_in": 64, "queue_out": 64, "siginfo_in": 128, "siginfo_out": 128}
 CAPTURE_OF = {"bytes_in": "bytes", "bytes_out": "bytes", "typed_in": "bytes", "typed_out": "bytes", "text_out": "text_out", "poll_set": "poll_set",
               "epoll_events": "epoll_events", "iovec_in": "vector", "iovec_out": "vector", "message_in": "message",
               "message_out": "message", "value_in": "value_in", "value_out": "text_out", "option_in": "option_in",

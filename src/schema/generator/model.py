@@ -18,7 +18,7 @@ HIDDEN = {"pointer", "path", "path2", "bytes_in", "bytes_out", "iovec_in", "iove
           "itimerval_in", "itimerval_out", "itimerspec_in", "itimerspec_out", "timespec_out", "timeval_out", "timeval_in", "utimbuf_in", "capability_header",
           "capabilities_in", "capabilities_out", "flock_in", "flock_out", "int_in", "int_out", "long_out", "winsize_in", "winsize_out",
           "interface", "signal_out", "comm_in", "comm_out", "text_in", "dirents_out", "mask_in", "iovec_remote", "iovec_local_in", "iovec_local_out", "owner_in",
-          "owner_out", "extents", "context_out", "queue_in", "queue_out", "typed_in", "typed_out"}
+          "owner_out", "extents", "context_out", "queue_in", "queue_out", "typed_in", "typed_out", "siginfo_in", "siginfo_out"}
 
 # Column names that would have to be quoted in DuckDB or in the SQL standard.
 RESERVED = set("""all analyse analyze and any array as asc asymmetric both case cast check collate column constraint create
@@ -215,12 +215,15 @@ C_NUMBERS = {"umode_t": (16, False), "long": (64, True), "off_t": (64, True), "l
 C_NUMBERS |= {t: (32, True) for t in ("int", "key_t", "clockid_t", "timer_t", "pid_t", "mqd_t", "__s32", "key_serial_t", "rwf_t")}
 C_NUMBERS |= {t: (32, False) for t in ("uid_t", "gid_t", "u32", "__u32", "unsigned", "unsigned int", "qid_t", "enum landlock_rule_type")}
 C_POINTERS = {"cap_user_header_t", "cap_user_data_t"}
+# Numbers of processes and threads, of process groups, of either by their sign, of either or what else the argument before them says. Each is an
+# `int` to SQL; `dyetrace trace --decode-pids` says more of them.
+PIDS = {"pid", "group", "pid_or_group", "pid_by_kind"}
 # What a word of `arguments` shows of a register: the numbers that it may stand for; those that are not here have no sign to show.
 DESCRIPTORS = {"fd", "fd2", "dirfd", "dirfd2"}
 SHOWN = {"int": {(32, True)}, "uint": {(32, False)}, "id": {(32, False)}, "device": {(32, False)}, "count": {(32, False), (64, False)},
          "long": {(64, True)}, "offset": {(64, True), (64, False)}, "length": {(64, True)}, "ulong": {(64, False)}, "size": {(64, False)},
          "address": {(64, False), None}, "by_command": {(64, False)}, "offset_low": {(64, False)}, "offset_high": {(64, False)},
-         "descriptor": {(32, False)}}
+         "descriptor": {(32, False)}} | {word: {(32, True)} for word in PIDS}
 
 
 def number_of_c(declaration):

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -223,6 +224,54 @@ TEST_F(Namespace, a_process_namespace_has_numbers_of_its_own) {
     EXPECT_EQ(inside.task()->pid_in_namespace, 1u);
     EXPECT_EQ(inside.task()->pid, static_cast<std::uint32_t>(trace.only("clone").result()));
     EXPECT_NE(inside.task()->pid_namespace, trace.only("clone").task()->pid_namespace);
+}
+
+// What `dyetrace trace --decode-pids` is told.
+class Numbers : public KernelTest {
+  protected:
+    Numbers() {
+        options_.number_threads = true;
+        alone_ = true;
+    }
+};
+
+TEST_F(Numbers, of_a_thread_are_told_in_each_namespace_that_sees_it_with_each_of_its_names) {
+    const Trace trace = record([&] {
+        const auto child =
+            static_cast<pid_t>(syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, 0, 0, 0, 0));
+        if (child == 0) {
+            REQUIRE(prctl(PR_SET_NAME, "renamed") == 0);
+            REQUIRE(getpid() == 1);
+            _exit(0);
+        }
+        REQUIRE(waitpid(child, nullptr, 0) == child);
+    });
+    schema::ThreadNumbers numbers;
+    for (const auto* number : trace.facts<schema::ThreadNumber>()) {
+        numbers.add(*number);
+    }
+    const Event inside = trace.only("getpid"), outside = trace.only("clone");
+    const std::uint32_t child = numbers.thread(inside.task()->pid_namespace, 1);
+    EXPECT_EQ(child, inside.task()->tid);
+    EXPECT_EQ(numbers.number(child, outside.task()->pid_namespace), child);
+    ASSERT_NE(numbers.name(child, inside.raw().start_ns), nullptr);
+    EXPECT_EQ(*numbers.name(child, inside.raw().start_ns), "renamed");
+    EXPECT_EQ(*numbers.name(child, outside.raw().start_ns), outside.task()->comm);
+}
+
+TEST_F(Numbers, of_threads_that_are_there_are_told_by_themselves) {
+    const Trace trace = record([] { REQUIRE(getpid() > 0); });
+    schema::Dictionary known;
+    for (std::span<const std::byte> records = thread_numbers(); !records.empty();) {
+        const schema::RecordBytes record = schema::first_record(records);
+        ASSERT_FALSE(record.empty());
+        EXPECT_TRUE(known.add(record));
+        records = records.subspan(record.size());
+    }
+    const std::uint32_t here = trace.only("getpid").task()->pid_namespace;
+    const std::uint32_t self = known.numbers().thread(here, static_cast<std::uint32_t>(getpid()));
+    ASSERT_NE(known.numbers().name(self, 0), nullptr);
+    EXPECT_EQ(*known.numbers().name(self, 0), "kernel_test");
 }
 
 }  // namespace

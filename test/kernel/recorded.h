@@ -250,6 +250,7 @@ class KernelTest : public testing::Test {
 
     // Only a test that is alone asks this: with others, what they met is among them.
     const std::vector<capture::Source>& sources() const { return own_->capture.sources(); }
+    const std::vector<std::byte>& thread_numbers() const { return own_->capture.thread_numbers(); }
 
     // A file of the test's own folder.
     std::string at(std::string_view name) const {

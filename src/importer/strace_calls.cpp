@@ -178,7 +178,7 @@ void StraceCalls::attach_content(Reading& reading) {
     reading.content.assign(reinterpret_cast<const char*>(&content), offsetof(content_found, sum));
 }
 
-// What is renamed is the same object under both names.
+// What is renamed is the same object under both names; what it changes places with has a new name, too.
 void StraceCalls::fill_renamed(Reading& reading) {
     SyscallEvent& event = reading.event;
     const std::string_view name = reading.begun.name;
@@ -188,14 +188,19 @@ void StraceCalls::fill_renamed(Reading& reading) {
         return;
     }
     const std::string from = absolute(reading, reading.base, *reading.path);
+    const std::string to = absolute(reading, reading.base2, *reading.path2);
     const std::uint64_t start_ns = reading.begun.start_ns;
+    const bool exchanges = reading.arguments.size() > 4 &&
+                           reading.arguments[4].find("RENAME_EXCHANGE") != std::string_view::npos;
     const std::shared_ptr<LogObject> known = objects_->known(from);
+    const std::shared_ptr<LogObject> other = exchanges ? objects_->known(to) : nullptr;
     if (known != nullptr) {
         event.handle_id = objects_->handle_of(*known, start_ns);
     }
-    const bool exchanges = reading.arguments.size() > 4 &&
-                           reading.arguments[4].find("RENAME_EXCHANGE") != std::string_view::npos;
-    objects_->rename(from, absolute(reading, reading.base2, *reading.path2), exchanges);
+    objects_->rename(from, to, exchanges);
+    if (other != nullptr) {
+        objects_->handle_of(*other, start_ns);
+    }
     if (known != nullptr) {
         event.handle2_id = objects_->handle_of(*known, start_ns);
         event.present |= SyscallEvent::kHasHandle | SyscallEvent::kHasHandle2;

@@ -157,6 +157,20 @@ class StraceTest(ImportTest):
         renames = trace.rows("SELECT object_id = object2_id AS same, path, path2 FROM events WHERE name LIKE 'rename%' AND result = 0")
         self.assertEqual([(row["same"], os.path.basename(row["path"]), os.path.basename(row["path2"])) for row in renames], [(True, "a", "b"), (True, "b", "c")])
 
+    def test_two_files_that_are_exchanged_have_each_the_name_of_the_other(self):
+        program = ("import ctypes\n"
+                   "for name in ('first', 'second'):\n"
+                   "    with open(name, 'w') as file:\n"
+                   "        file.write(name)\n"
+                   "assert ctypes.CDLL(None).renameat2(-100, b'first', -100, b'second', 2) == 0")
+        trace = self.imported(self.strace(["-f", "-tt", "-yy", "-s", "4096"], [sys.executable, "-S", "-E", "-c", program]))
+        for name in ("first", "second"):
+            path = os.path.join(os.path.realpath(self.folder), name)
+            self.assertEqual(trace.number(f"SELECT count(DISTINCT object_id) FROM object_names WHERE path = '{path}'"), 2, name)
+        for name, other in (("first", "second"), ("second", "first")):
+            written = trace.number(f"SELECT any_value(object_id) FROM events WHERE name = 'write' AND path LIKE '%/{name}'")
+            self.assertEqual([os.path.basename(row["path"]) for row in trace.rows(f"SELECT path FROM object_names WHERE object_id = {written} ORDER BY valid_from_ns")], [name, other])
+
     def test_a_log_for_each_task_is_merged_into_one_order(self):
         for durations in ([], ["-T"]):
             name = "split" + "".join(durations)

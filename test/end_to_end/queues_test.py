@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Queues of messages, of System V and of POSIX: whose message a receiver got, in order of type, of priority and of sending."""
 
+import ctypes
 import os
+import struct
 import subprocess
 import sys
 
@@ -87,6 +89,16 @@ for line in sys.stdin: queue.send(b'one of a length', 1)
 queue.end()
 """
 
+# Gets what was in the queue before, which is as long as what it sent, and then what it sent.
+OLDER = QUEUES + """
+class Known(SystemV):
+    def __init__(self, number): self.queue = number
+queue = Known(int(sys.argv[1]))
+with open('sent', 'rb') as file: queue.send(file.read(), 1)
+for name in ('first', 'second'):
+    with open(name, 'wb') as file: file.write(queue.receive())
+"""
+
 
 class QueueTest(FollowTest):
     def flows(self, trace):
@@ -131,6 +143,24 @@ class QueueTest(FollowTest):
                 self.assertEqual([row["certainty"] for row in trace.rows("SELECT certainty FROM flows WHERE rule = 'queue'")], [certainty] * 3, kind)
             os.kill(support.children_of(daemon.pid)[0], 9)
             daemon.communicate("")
+
+    def test_what_was_in_a_queue_before_is_never_certain_to_be_what_was_sent(self):
+        """Nobody says of a queue of System V how much is in it: a message of the same length and type may be an older one, as here."""
+        libc = ctypes.CDLL(None)
+        queue = libc.msgget(0, 0o600)
+        self.addCleanup(libc.msgctl, queue, 0, None)
+        self.file("sent", b"sent in the recording")
+        for options, certainty, receiver in ((["--content=hash"], "likely", "second"), ([], "possible", None)):
+            self.assertEqual(libc.msgsnd(queue, struct.pack("@l", 1) + b"older, and as long as", 21, 0), 0)
+            trace = self.record(*options, "--", sys.executable, "-c", OLDER, str(queue), cwd=self.folder, name="t".join(["older", *options]))
+            flows = trace.rows("SELECT certainty, to_event::VARCHAR AS taken FROM flows WHERE rule = 'queue'")
+            self.assertEqual([row["certainty"] for row in flows], [certainty], options)
+            self.assertEqual(trace.number("SELECT count(*) FROM edges WHERE rule = 'queue'"), 0, "a guess is no cause")
+            said = self.follow(trace, "--path", self.path("sent"), "--min-certainty", "possible")
+            self.assertIn(f"{certainty} (queue)", said)
+            if receiver:
+                taken = [row["taken"] for row in trace.rows("SELECT event_id::VARCHAR AS taken FROM events WHERE name = 'msgrcv' ORDER BY start_ns")]
+                self.assertEqual(flows[0]["taken"], taken[1], "by its fingerprint")
 
 
 if __name__ == "__main__":

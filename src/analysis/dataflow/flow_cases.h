@@ -86,6 +86,10 @@ inline Side emptied(Side side) {
     side.empties = true;
     return side;
 }
+inline Side mapped(Side side) {
+    side.mapped = true;
+    return side;
+}
 inline Side uncertain(Side side) {
     side.certain = false;
     return side;

@@ -129,7 +129,9 @@ std::uint64_t FlowEngine::take(const Operation& operation, std::vector<Flow>& fl
         case Channel::kFile:
             if (const auto file = files_.find(side.object);
                 file != files_.end() && side.offset != kUnknown) {
-                file->second.read(act, operation.bytes, flows);
+                Act reader = act;
+                reader.certain = act.certain && !side.mapped;
+                file->second.read(reader, operation.bytes, flows);
                 if (file->second.is_over(operation.end_ns)) {
                     files_.erase(file);
                 }

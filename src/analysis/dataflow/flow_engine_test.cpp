@@ -58,6 +58,18 @@ TEST(FileFlow, a_position_that_others_may_have_moved_is_likely) {
               "2→4 file 10+10 likely\n");
 }
 
+TEST(FileFlow, of_a_file_that_is_mapped_for_writing_a_write_is_likely_what_is_read) {
+    Flows flows;
+    flows.add(write_of(1, file(7, 0), 10));
+    flows.add(read_of(2, file(7, 0), 10));
+    flows.add(read_of(3, mapped(file(7, 0)), 10));
+    flows.add(copy_of(4, mapped(file(7, 0)), file(8, 0), 10));
+    EXPECT_EQ(flows.text(),
+              "1→2 file 0+10 certain\n"
+              "1→3 file 0+10 likely\n"
+              "1→4 file 0+10 likely\n");
+}
+
 TEST(FileFlow, a_write_that_has_not_returned_may_have_been_read) {
     Flows flows;
     flows.add(write_of(1, file(7, 0), 100));

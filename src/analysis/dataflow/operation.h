@@ -25,11 +25,12 @@ enum class Channel : std::uint8_t {
     kQueue,         // message by message of one type or priority: System V, POSIX
 };
 
-// How the bytes of a pipe or unix socket can be counted, as sql/moves.sql says it.
+// How the bytes of an object can be counted, as sql/moves.sql says it.
 enum class Counted : std::uint8_t {
     kNot,              // events were lost
     kCertainly,        // each call on it is known, since it was made
     kWhereItBalances,  // Side::balanced
+    kMapped,           // Side::mapped
 };
 
 // One side of an operation: the object that it took bytes out of, or put bytes into.
@@ -40,6 +41,8 @@ struct Side {
     // Pipe, unix: it was there before the recording, or calls on it may have been filtered. Its count is right where it is seen empty when as
     // much was taken as was put.
     bool balanced = false;
+    // File: who mapped it for writing may have put there by the end of the call what no call wrote.
+    bool mapped = false;
     bool empties = false;      // pipe, unix, taken out of: nothing was left in it
     bool peeks = false;        // the bytes stay: MSG_PEEK, tee
     std::uint64_t object = 0;  // 0: there is no such side

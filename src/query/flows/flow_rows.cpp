@@ -23,6 +23,7 @@ Side side_of(const store::NumberColumns& columns,
     side.other = columns[first + 2u][row];
     const auto counted = static_cast<analysis::Counted>(columns[first + 3u][row]);
     side.certain = counted != analysis::Counted::kNot && is_certain;
+    side.mapped = counted == analysis::Counted::kMapped;
     side.balanced = counted == analysis::Counted::kWhereItBalances;
     side.offset = columns[first + 4u].value_or(row, analysis::kUnknown);
     return side;

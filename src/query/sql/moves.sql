@@ -2,7 +2,8 @@
 
 -- statement items: CTEs up to `items`: what each handle stands for. Files that the kernel makes up while they are read do not give back what was written. The other end of a
 -- TCP connection must be in the trace, else nothing would ever take what is sent. A queue of messages is one for the calls of messages only;
--- one of System V was made by msgget if its key is IPC_PRIVATE (0) or IPC_EXCL (1024) was asked for.
+-- one of System V was made by msgget if its key is IPC_PRIVATE (0) or IPC_EXCL (1024) was asked for. A file that somebody maps for
+-- writing may hold from then on what no call wrote.
 connected AS (SELECT connection_id FROM internal.lone_handles WHERE connection_id IS NOT NULL
     GROUP BY 1 HAVING count(DISTINCT object_id) > 1),
 tcp AS (SELECT object_id, max(connection_id) AS connection_id FROM internal.lone_handles SEMI JOIN connected USING (connection_id)
@@ -20,6 +21,12 @@ born AS (SELECT h.object_id FROM internal.raw_event_object e JOIN internal.lone_
   UNION SELECT h.object_id FROM internal.lone_calls e JOIN internal.lone_handles h USING (host_index, handle_id)
     JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall WHERE e.result >= 0 AND k.name = 'mq_open'
     AND e.argument1 & {open_flags.O_CREAT} <> 0 AND e.argument1 & {open_flags.O_EXCL} <> 0),
+mapped AS (SELECT object_id, min(since_ns)::UBIGINT AS mapped_ns FROM (
+    SELECT h.object_id, e.start_ns AS since_ns FROM internal.lone_calls e JOIN internal.lone_handles h USING (host_index, handle_id)
+      JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall WHERE k.name IN ('mmap', 'mmap2') AND e.result >= 0
+      AND e.argument2 & {mmap_protection.PROT_WRITE} <> 0 AND e.argument3 & {mmap_flags.MAP_SHARED} <> 0 AND e.argument3 & {mmap_flags.MAP_ANONYMOUS} = 0
+    UNION ALL SELECT h.object_id, 0 FROM internal.raw_shared_mapping s JOIN internal.lone_handles h USING (host_index, device, inode) WHERE s.is_writable <> 0)
+  GROUP BY 1),
 queue_messages AS (SELECT host_index, cpu, parent_sequence AS sequence, nullif(range_begin, -1) AS type, CASE WHEN handle_id = 0 THEN range_end END AS ipc_namespace,
     CASE WHEN handle_id > 0 THEN range_end END AS left_over FROM internal.raw_event_object WHERE role = {event_role.message}),
 queues_made AS (SELECT DISTINCT host_index, m.ipc_namespace, e.result::UBIGINT AS msqid FROM internal.lone_calls e JOIN queue_messages m USING (host_index, cpu, sequence)
@@ -40,8 +47,10 @@ items AS (SELECT h.host_index, h.handle_id, h.object_id,
     coalesce(t.connection_id, p.peer, 0) AS other, coalesce(h.local_port, 0)::UBIGINT AS own_port, coalesce(h.remote_port, 0)::UBIGINT AS peer_port,
     h.local_address AS own_address, h.remote_address AS peer_address,
     CASE WHEN channel IN ({Channel.kFile}, {Channel.kTcp}) THEN {Counted.kCertainly} WHEN NOT w.nothing_lost THEN {Counted.kNot}
-      WHEN b.object_id IS NOT NULL AND w.nothing_filtered THEN {Counted.kCertainly} ELSE {Counted.kWhereItBalances} END AS counted
-    FROM internal.lone_handles h LEFT JOIN tcp t USING (object_id) LEFT JOIN peers p USING (object_id) LEFT JOIN born b USING (object_id), whole w)
+      WHEN b.object_id IS NOT NULL AND w.nothing_filtered THEN {Counted.kCertainly} ELSE {Counted.kWhereItBalances} END AS counted,
+    CASE WHEN channel = {Channel.kFile} THEN m.mapped_ns END AS mapped_ns
+    FROM internal.lone_handles h LEFT JOIN tcp t USING (object_id) LEFT JOIN peers p USING (object_id) LEFT JOIN born b USING (object_id)
+    LEFT JOIN mapped m USING (object_id), whole w)
 
 -- statement named: CTEs up to `named`: one row per call or part that moves bytes or cuts a file. open cuts what was in a file that is empty afterwards; fallocate may punch
 -- holes, and in 32-bit programs has each of its numbers in two registers, as ftruncate64 has. A call `empties` a pipe or unix socket if the kernel saw nothing left in it, if it got less than it asked for,
@@ -86,9 +95,9 @@ named AS (
   SELECT e.*, n.kernel, _task_id(n.kernel, e.target_start_ns, e.target_tid) AS target, CASE WHEN by_other THEN target ELSE c.process_id END AS process_id, c.thread_id,
     CASE WHEN is_memory THEN _memory_of(CASE WHEN by_other THEN c.process_id ELSE target END) WHEN e.msqid IS NOT NULL THEN _queue_of(n.kernel, e.ipc_namespace, e.msqid) ELSE a.object_id END AS object_id,
     CASE WHEN is_queue THEN {Channel.kQueue} ELSE a.channel END AS channel,
-    CASE WHEN e.msqid IS NULL THEN a.counted WHEN NOT w.nothing_lost THEN {Counted.kNot} WHEN q.msqid IS NOT NULL AND w.nothing_filtered THEN {Counted.kCertainly}
+    CASE WHEN a.mapped_ns < start_ns + coalesce(duration_ns, 0) THEN {Counted.kMapped} WHEN e.msqid IS NULL THEN a.counted WHEN NOT w.nothing_lost THEN {Counted.kNot} WHEN q.msqid IS NOT NULL AND w.nothing_filtered THEN {Counted.kCertainly}
       ELSE {Counted.kWhereItBalances} END AS counted, b.object_id AS object2_id, b.channel AS channel2,
-    b.other AS other2, b.counted AS counted2, start_ns + coalesce(duration_ns, 0) AS end_ns,
+    b.other AS other2, CASE WHEN b.mapped_ns < start_ns + coalesce(duration_ns, 0) THEN {Counted.kMapped} ELSE b.counted END AS counted2, start_ns + coalesce(duration_ns, 0) AS end_ns,
     coalesce(e.address_port::UBIGINT, a.peer_port) AS far_port,
     CASE WHEN is_queue THEN coalesce(message_type + 1, 0)::UBIGINT WHEN a.channel <> {Channel.kDatagrams} THEN a.other WHEN a.own_port = 0 OR far_port = 0 THEN 0
       WHEN transfer IN ('read', 'peek', 'copy_to') THEN far_port << 16 | a.own_port ELSE a.own_port << 16 | far_port END AS other,

@@ -106,6 +106,35 @@ class PostgreSQLTest(DatumTest):
                          [("psql", "sendto"), ("postgres", "recvfrom"), ("postgres", "pwrite64"), ("postgres", "pread64"),
                           ("postgres", "sendto"), ("pg_dump", "recvfrom"), ("pg_dump", "write")])
 
+    def test_what_went_through_mapped_memory_is_never_certain(self):
+        """A parallel worker hands its rows over in a file that both map, the buffers are anonymous memory that all map: no call moves a byte there."""
+        settings = {"shared_memory_type": "mmap", "dynamic_shared_memory_type": "mmap", "force_parallel_mode": "on"}
+        with servers.PostgreSQL(self.server_folder(), settings) as postgres:
+            postgres.ask("CREATE TABLE cards (number text)")
+            postgres.ask(f"INSERT INTO cards VALUES ('{CARD}')")
+            postgres.ask("CHECKPOINT")
+            postgres.restart()
+            trace, recorder = self.start_recording("-a", "--content=anchors", "--dye", f"card={CARD}")
+            postgres.run("psql", "-qAt", "-c", "SELECT number FROM cards", "-o", self.path("found"))
+            self.stop(recorder)
+        trail = self.trail(trace, "--dye", "card")
+        self.assertEqual([hop["name"] for hop in trail["hops"]], ["pread64", "sendto", "recvfrom", "write"])
+        worker, leader = (hop["process"] for hop in trail["hops"][:2])
+        self.assertNotEqual(worker, leader, "no parallel worker: nothing went through the file")
+        self.assertEqual(self.way(trail, self.hop_on(trail, self.path("found"))),
+                         ("postgres", [("likely", ["dye"], "postgres"), ("certain", ["unix"], "psql"), ("likely", ["dye"], "psql")]))
+        # the file is seen to be mapped by both, filled with zeros by one of them, and read by nobody
+        shared = trace.rows("SELECT path, count(DISTINCT pid) FILTER (name = 'mmap') AS mapped_by, count(*) FILTER (name LIKE '%read%') AS reads FROM events "
+                            "WHERE path LIKE '%/pg_dynshmem/%' GROUP BY 1 HAVING mapped_by > 1")
+        self.assertGreater(len(shared), 0)
+        self.assertEqual({int(row["reads"]) for row in shared}, {0})
+        self.assertEqual(trace.number("SELECT count(*) FROM flows f JOIN events e ON e.event_id = f.from_event WHERE e.path LIKE '%/pg_dynshmem/%'"), 0)
+        coverage, = trace.rows("SELECT state, reason FROM coverage WHERE source = 'page faults'")
+        self.assertEqual(coverage, {"state": "off", "reason": "reads and writes through a memory mapping are not seen; mmap itself is"})
+        done = subprocess.run([support.DYETRACE, "verify-copies", trace.path, "--dye", "card"], capture_output=True, text=True, timeout=support.PATIENCE_S)
+        self.assertEqual(done.returncode, 3, done.stdout)
+        self.assertIn("no change in what could be compared, which is not all", done.stdout)
+
 
 class NginxTest(DatumTest):
     def test_a_dyed_file_that_nginx_sends_without_reading_it_is_found_in_what_curl_writes(self):

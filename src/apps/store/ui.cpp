@@ -22,6 +22,7 @@
 #include "apps/cli/verbs.h"
 #include "apps/store/confine_reader.h"
 #include "base/log.h"
+#include "base/sanitized.h"
 #include "base/signals.h"
 #include "query/analysis_database.h"
 #include "query/clock/derived_clock_map.h"
@@ -64,6 +65,9 @@ void limit_memory() {
     const auto bytes = static_cast<rlim_t>(sysconf(_SC_PHYS_PAGES) / 100 * kDataPart) *
                        static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
     rlimit limit{};
+    if (base::kIsSanitized) {
+        return;  // whose own memory, terabytes that are never touched, counts too
+    }
     if (getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_cur > bytes) {
         limit.rlim_cur = bytes;
         setrlimit(RLIMIT_DATA, &limit);  // can only make it less: whoever refuses loses nothing

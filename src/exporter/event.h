@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,6 +25,14 @@ namespace dyetrace::exporter {
 using Sink = std::function<Result<void>(std::string_view)>;
 inline constexpr std::size_t kSinkBytes = std::size_t{1}
                                           << 20;  // given to a sink at once, or a bit more
+
+// When it ends; a damaged trace may have durations that lead out of all time: to the end of it.
+inline std::int64_t end_of(std::int64_t begin_ns, std::uint64_t duration_ns) {
+    std::int64_t end = 0;
+    return __builtin_add_overflow(begin_ns, duration_ns, &end)
+               ? std::numeric_limits<std::int64_t>::max()
+               : end;
+}
 
 struct Host {
     std::uint32_t index = 0;

@@ -173,8 +173,7 @@ void OtlpWriter::append_links(const Event& event) {
 }
 
 void OtlpWriter::append_span(const Event& event) {
-    const std::int64_t end =
-        event.begin_ns + static_cast<std::int64_t>(event.duration_ns.value_or(0));
+    const std::int64_t end = end_of(event.begin_ns, event.duration_ns.value_or(0));
     first_ns_ = std::min(first_ns_, event.begin_ns);
     last_ns_ = std::max(last_ns_, end);
     out_.append(out_.ends_with('[') ? "{" : ",{");

@@ -297,9 +297,8 @@ Result<void> PerfettoWriter::add(const Event& event) {
     Track& track = thread_track(event.thread_id);
     describe(track.lanes.front().uuid, track);
     const bool is_slice = event.duration_ns.has_value() || event.is_unfinished;
-    const std::int64_t end = event.duration_ns
-                                 ? event.begin_ns + static_cast<std::int64_t>(*event.duration_ns)
-                                 : kNeverEnds;
+    const std::int64_t end =
+        event.duration_ns ? end_of(event.begin_ns, *event.duration_ns) : kNeverEnds;
     Lane* const lane = is_slice ? lane_for(track, event.begin_ns, end) : nullptr;
     if (lane == nullptr) {
         leave_until(track.lanes.front(), event.begin_ns);
@@ -322,7 +321,7 @@ Result<void> PerfettoWriter::add(const Event& event) {
 Result<void> PerfettoWriter::add(const LostEvents& lost) {
     Track& track = lost_track(lost.host_index);
     describe(track.lanes.front().uuid, track);
-    const std::int64_t end = lost.begin_ns + static_cast<std::int64_t>(lost.duration_ns);
+    const std::int64_t end = end_of(lost.begin_ns, lost.duration_ns);
     Lane* const lane = lane_for(track, lost.begin_ns, end);
     ProtobufWriter to(event_);
     to.number(kType, lane != nullptr ? kSliceBegin : kInstant);

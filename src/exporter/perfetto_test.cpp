@@ -249,6 +249,21 @@ TEST(Perfetto, a_gap_is_a_slice_below_its_host) {
     EXPECT_EQ(written.tracks().at("web2 / lost events"), "+5 12 events lost -8 ");
 }
 
+// As a damaged trace may say: found by tools/fuzz_trace.
+TEST(Perfetto, what_lasts_longer_than_time_never_ends) {
+    constexpr std::uint64_t kTooLong = std::numeric_limits<std::int64_t>::max();
+    EXPECT_EQ(end_of(5, kTooLong - 5), std::numeric_limits<std::int64_t>::max());
+    EXPECT_EQ(end_of(-5, 3), -2);
+    Written written(scene());
+    written.add(call(10, 5, kTooLong));
+    EXPECT_TRUE(
+        written.writer()
+            .add(LostEvents{
+                .host_index = 1, .begin_ns = 5, .duration_ns = kTooLong, .reason = "ring_full"})
+            .ok());
+    EXPECT_EQ(written.tracks().at("web2 / lost events"), "+5 events lost ");
+}
+
 TEST(Perfetto, the_sink_s_failure_ends_it) {
     const Scene people = scene();
     PerfettoWriter writer(people, kNames, [](std::string_view) -> Result<void> {

@@ -2,7 +2,8 @@
 #
 #   step build cmake --build --preset release        ✔ build 2m41s
 #
-# What a step prints goes to build/log/<name>.log; when it fails, the end of that log is shown and the script ends.
+# What a step prints goes to build/log/<name>.log; when it fails, the end of that log is shown and the script ends. Lines that begin with
+# `left out: ` are shown anyway.
 # step_end is what follows a mark: a line break, or for a row of marks a few blanks.
 
 log_folder=$PWD/build/log
@@ -18,6 +19,7 @@ step() { # name command...
     [[ ! -t 1 ]] || printf ' … %s\r' "$name"
     if "${@:2}" >"$log" 2>&1 </dev/null; then
         printf ' ✔ %s %s%s' "$name" "$(duration_text $((SECONDS - begin)))" "$step_end"
+        sed -n 's/^left out: /   &/p' "$log"
     else
         printf ' ✘ %s %s\n\n' "$name" "$(duration_text $((SECONDS - begin)))"
         tail -n 100 "$log"

@@ -150,7 +150,33 @@ class Answering : public httplib::Server {
 
     bool answer(Connection& connection) {
         bool is_closed = false;
-        return process_request(connection, false, is_closed, nullptr) && !is_closed;
+        return process(&Answering::process_request, connection, is_closed) && !is_closed;
+    }
+
+  private:
+    using Setup = std::function<void(httplib::Request&)>;
+    // Debian 12's httplib asks the stream who is at its ends,
+    using Asking = bool (Server::*)(httplib::Stream&, bool, bool&, const Setup&);
+    // Debian 13's is told.
+    using Told = bool (Server::*)(httplib::Stream&,
+                                  const std::string&,
+                                  int,
+                                  const std::string&,
+                                  int,
+                                  bool,
+                                  bool&,
+                                  const Setup&);
+
+    bool process(Asking request, Connection& connection, bool& is_closed) {
+        return (this->*request)(connection, false, is_closed, nullptr);
+    }
+    bool process(Told request, Connection& connection, bool& is_closed) {
+        std::string address, own_address;
+        int port = 0, own_port = 0;
+        connection.get_remote_ip_and_port(address, port);
+        connection.get_local_ip_and_port(own_address, own_port);
+        return (this->*request)(
+            connection, address, port, own_address, own_port, false, is_closed, nullptr);
     }
 };
 

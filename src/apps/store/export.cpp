@@ -66,9 +66,13 @@ Result<reports::Exported> write_with_progress(store::Database& database,
                                               const ExportArguments& arguments,
                                               reports::ExportFile& file) {
     ExportProgress progress(STDERR_FILENO);
+    const bool is_seen = arguments.output.empty() && ::isatty(STDOUT_FILENO) == 1;
     return reports::write_export(
         database, arguments.plan(), cancelled(), [&](std::string_view bytes) {
             progress.count(bytes.size());
+            if (is_seen) {
+                progress.end();
+            }
             return file.write(bytes);
         });
 }

@@ -28,6 +28,9 @@ class ExportProgress {
 
     void count(std::size_t bytes) { bytes_ += bytes; }
 
+    // The line is gone and does not come again: what follows on the same terminal tells how far it is.
+    void end() { shower_ = {}; }
+
   private:
     void show(const std::stop_token& stop) const;
 

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "base/text.h"
+
 namespace dyetrace::api {
 namespace {
 
@@ -24,14 +26,6 @@ bool is_loopback_host(std::string_view host) {
         }
     }
     return false;
-}
-
-std::string lower(std::string_view text) {
-    std::string lowered(text);
-    std::ranges::transform(lowered, lowered.begin(), [](unsigned char c) {
-        return static_cast<char>(std::tolower(c));
-    });
-    return lowered;
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -64,7 +58,7 @@ Head head_of(std::string_view text) {
         text.remove_prefix(end + 2);
         is_sound = is_sound && line.find_first_of(std::string_view("\r\n\0", 3)) == line.npos;
         const std::size_t colon = line.find(':');
-        const std::string name = lower(line.substr(0, colon));
+        const std::string name = base::lower(line.substr(0, colon));
         std::optional<std::string_view>* const value = name == "host"             ? &head.host
                                                        : name == "origin"         ? &head.origin
                                                        : name == "sec-fetch-site" ? &head.site

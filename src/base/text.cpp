@@ -117,6 +117,14 @@ std::string hex_text(std::span<const std::byte> bytes) {
     return text;
 }
 
+std::string lower(std::string_view text) {
+    std::string lowered(text);
+    std::ranges::transform(lowered, lowered.begin(), [](unsigned char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : static_cast<char>(c);
+    });
+    return lowered;
+}
+
 std::string percent_text(double fraction) {
     const double percent = fraction * 100;
     return fmt::format("{:.{}f} %", percent, percent < 9.95 && percent > 0 ? 1 : 0);

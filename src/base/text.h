@@ -5,6 +5,7 @@
 //   duration_text(14'200)          14 µs       from ns; from a minute on: 2m41s, 3h05m
 //   percent_text(0.583)            58 %
 //   hex_text(bytes)                0d0a        two digits a byte
+//   lower("Content-Type")          content-type
 //   left_aligned("/var/log", 5)    /var…       cut or filled to a width
 //
 // A width is what a terminal shows: an emoji or Chinese character takes 2 columns, an accent none.
@@ -24,6 +25,7 @@ std::string bytes_text(uint64_t bytes);
 std::string duration_text(uint64_t duration_ns);
 std::string percent_text(double fraction);
 std::string hex_text(std::span<const std::byte> bytes);
+std::string lower(std::string_view text);  // its ASCII letters
 
 // The first bytes, not more, and no half character at their end.
 std::string beginning(const std::string& text, size_t bytes);

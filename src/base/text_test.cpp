@@ -55,6 +55,10 @@ TEST(Text, bytes_have_two_digits_each) {
     EXPECT_EQ(hex_text({}), "");
 }
 
+TEST(Text, lower_changes_ascii_letters_only) {
+    EXPECT_EQ(lower("Content-Type Z[Ä]"), "content-type z[Ä]");
+}
+
 TEST(Text, cuts_after_a_whole_character) {
     EXPECT_EQ(beginning("plain", 3), "pla");
     EXPECT_EQ(beginning("plain", 9), "plain");

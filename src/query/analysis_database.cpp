@@ -15,17 +15,17 @@ namespace {
 
 // Ours take and give text; a macro gives them types.
 constexpr const char* kMacros =
-    "CREATE OR REPLACE TEMP MACRO order_distance(list_before, list_after) AS "
+    "CREATE OR REPLACE MACRO order_distance(list_before, list_after) AS "
     "_order_distance(list_before::VARCHAR, list_after::VARCHAR)::DOUBLE";
 
 Result<void> add_functions(store::Database& database) {
-    TRY(database.register_function(
+    database.define(kMacros);
+    return database.register_function(
         {.name = "_order_distance", .arguments = 2, .call = [](const auto& lists) {
              const auto distance = lists[0] && lists[1] ? order_distance(*lists[0], *lists[1])
                                                         : std::optional<double>();
              return distance ? std::optional(fmt::format("{}", *distance)) : std::nullopt;
-         }}));
-    return database.query(kMacros, [](store::Rows&) -> Result<void> { return {}; });
+         }});
 }
 
 }  // namespace
@@ -34,10 +34,10 @@ Result<std::unique_ptr<store::Database>> open_analysis_database(
     const std::string& trace, const AnalysisDatabaseOptions& options) {
     TRY(auto database, store::Database::open(trace, options.database));
     TRY(register_content_functions(*database, options.key));
-    TRY(offer_flows(*database));
-    TRY(offer_similarities(*database));
-    TRY(use_clock(*database, options.clock));
-    TRY(offer_causes(*database));
+    offer_flows(*database);
+    offer_similarities(*database);
+    use_clock(*database, options.clock);
+    offer_causes(*database);
     TRY(register_cause_functions(*database));
     TRY(add_functions(*database));
     return database;

@@ -13,6 +13,7 @@
 #include "schema/record_info.h"
 #include "schema/sql.h"
 #include "store/arguments_function.h"
+#include "store/definitions.h"
 #include "store/derived_tables.h"
 #include "store/duckdb_engine.h"
 #include "store/facts_tables.h"
@@ -99,6 +100,7 @@ struct Database::Parts {
     std::string temporary_path;
     std::optional<base::TemporaryFolder> temporary;
     Engine engine;
+    Definitions definitions;
     SealedFiles files;
     Snapshot snapshot;
     RecordSource source;
@@ -109,6 +111,21 @@ struct Database::Parts {
     EventClock clock = EventClock::kWall;
     std::uint64_t looks = 0;
     bool is_trusting = false;
+
+    // What a statement names is there from here on.
+    Result<void> define_for(std::string_view sql, const std::atomic<bool>* cancelled = nullptr) {
+        Result<void> made = definitions.make_for(engine, sql, cancelled);
+        derived.forget_wanted();  // of the views
+        if (!made.ok() && cancelled != nullptr && cancelled->load()) {
+            return Error(ErrorCode::kInterrupted, "interrupted");
+        }
+        return std::move(made).with_context(fmt::format("cannot open '{}'", folder.path()));
+    }
+    Result<bool> define_all() {
+        TRY(const bool made, definitions.make_all(engine));
+        derived.forget_wanted();
+        return made;
+    }
 };
 
 std::string TraceLosses::text() const {
@@ -147,7 +164,8 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path,
                                                  const DatabaseOptions& options) {
     TRY(trace::TraceFolder folder, trace::TraceFolder::open(path));
     EngineOptions engine_options;
-    engine_options.threads = options.threads;
+    engine_options.threads =
+        1;  // while there is little to do: waiting for others would take longer
     engine_options.memory_limit = options.memory_limit;
     engine_options.temporary_limit = options.temporary_limit;
     const std::string temporary_path = base::TemporaryFolder::free_path();
@@ -157,6 +175,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path,
                                                temporary_path,
                                                std::nullopt,
                                                std::move(engine),
+                                               {},
                                                SealedFiles(options.check_bytes_max),
                                                {},
                                                {},
@@ -178,16 +197,17 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path,
     TRY(register_record_scan(parts->engine, parts->new_source, kNewRecords));
     TRY(parts->derived.add_functions(parts->engine));
     TRY(register_arguments_function(parts->engine));
-    TRY(make_hosts_table(parts->engine, {}));  // macros name it
-    TRY(parts->engine.run(std::string(schema::labels_sql()) + schema::macros_sql() +
-                          kArgumentsByFunction));
+    parts->definitions.add(schema::labels_sql());
+    parts->definitions.add(schema::macros_sql());
+    parts->definitions.add(kArgumentsByFunction);
     std::unique_ptr<Database> database(new Database(std::move(parts)));
     TRY(database->look());
     database->parts_->is_trusting = options.is_trusting;
     if (!options.is_trusting) {
         TRY(database->close_to_other_files(options));
     }
-    TRY(database->parts_->engine.run("SET lock_configuration = true"));
+    TRY(database->parts_->engine.run(
+        fmt::format("SET threads = {}; SET lock_configuration = true", database->parts_->threads)));
     return database;
 }
 
@@ -255,39 +275,36 @@ Result<void> Database::look() {
             parts.source.blocks.push_back({&segment, block});
         }
     }
-    TRY(parts.engine.run(schema::live_tables_sql()));
+    parts.definitions.add(schema::live_tables_sql());
+    TRY(parts.define_for("live_gap"));
     TRY(insert_gaps(parts.engine, parts.snapshot.lost));
     TRY(make_hosts_table(parts.engine, parts.snapshot.hosts));
     std::string views;
     for (const schema::RecordInfo& info : schema::records()) {
         views += raw_view(info, parts.snapshot);
     }
-    TRY(parts.derived.look(parts.engine, path(), parts.snapshot, parts.temporary_path));
-    TRY(parts.engine.run(views + schema::public_sql())
-            .with_context(fmt::format("cannot open '{}'", path())));
-    TRY(set_times());
-    parts.derived.forget_wanted();  // of the views
+    parts.definitions.add(views);
+    parts.derived.look(parts.definitions, path(), parts.snapshot, parts.temporary_path);
+    parts.definitions.add(schema::public_sql());
+    set_times();
     return count_losses();
 }
 
-Result<void> Database::use_clock(EventClock clock) {
+void Database::use_clock(EventClock clock) {
     parts_->clock = clock;
-    TRY(set_times());
-    parts_->derived.forget_wanted();
-    return {};
+    set_times();
 }
 
-Result<void> Database::set_times() {
-    const Parts& parts = *parts_;
+void Database::set_times() {
+    Parts& parts = *parts_;
     if (parts.clock == EventClock::kRaw) {
-        return parts.engine.run(
+        parts.definitions.add(
             "CREATE OR REPLACE MACRO _wall_time(boot_ns, wall_offset_ns) AS "
             "make_timestamp_ns(boot_ns::BIGINT)");
     }
     if (parts.clock == EventClock::kCluster && parts.snapshot.hosts.size() > 1) {
-        return parts.engine.run(schema::clustered_events_sql());
+        parts.definitions.add(schema::clustered_events_sql());
     }
-    return {};
 }
 
 Result<void> Database::count_losses() {
@@ -330,6 +347,7 @@ Result<void> Database::run(const std::string& sql,
                            const std::function<Result<void>(Rows&)>& each,
                            const std::atomic<bool>* cancelled) {
     const Engine& engine = parts_->engine;
+    TRY(parts_->define_for(sql, cancelled));
     OwnedStatements statements;
     const idx_t count =
         duckdb_extract_statements(engine.connection(), sql.c_str(), statements.out());
@@ -341,16 +359,22 @@ Result<void> Database::run(const std::string& sql,
         TRY(check_words(sql, count));
     }
     for (idx_t i = 0; i < count; ++i) {
-        TRY(OwnedStatement statement, prepare(engine, statements.get(), i));
+        auto prepared = prepare(engine, statements.get(), i);
+        if (!prepared.ok()) {  // it may name what no word of it does
+            TRY(const bool is_more, parts_->define_all());
+            prepared = is_more ? prepare_again(engine, sql, i) : std::move(prepared);
+        }
+        TRY(OwnedStatement statement, std::move(prepared));
         if (!is_ours) {
             TRY(check_only_reads(engine, statement, sql, count));
         }
         if (parts_->derived.wanted()) {
             make_temporary_folder();
-            TRY(parts_->derived.make_wanted(*this, engine, cancelled));
+            TRY(parts_->derived.make_wanted(*this, engine, parts_->definitions, cancelled));
+            TRY(parts_->define_for(sql, cancelled));
             TRY(statement, prepare_again(engine, sql, i));
         }
-        const InterruptWatch watch(engine, cancelled);
+        const InterruptWatch watch(engine.connection(), cancelled);
         auto executed = execute(statement, cancelled);
         if (!executed.ok() && !parts_->temporary &&
             executed.error().text().find(parts_->temporary_path) != std::string::npos) {
@@ -417,6 +441,7 @@ Result<void> Database::register_function(NumberFunction function) {
 }
 
 Result<NumberScan> Database::scan_numbers(const std::string& select) {
+    TRY(parts_->define_for(select));
     TRY(std::unique_ptr<NumberScan::State> state, start_number_scan(parts_->engine, select));
     return NumberScan(std::move(state));
 }
@@ -433,19 +458,18 @@ Result<std::optional<NumberScan>> Database::scan_new_numbers(const std::string& 
         return std::optional<NumberScan>();
     }
     parts.new_source = {.blocks = events->blocks, .threads = parts.threads};
-    TRY(std::unique_ptr<NumberScan::State> state,
-        start_number_scan(parts.engine, select, new_events_views(*events, kNewRecords)));
+    const std::string views = new_events_views(*events, kNewRecords);
+    TRY(parts.define_for(select + "\n" + views));
+    TRY(std::unique_ptr<NumberScan::State> state, start_number_scan(parts.engine, select, views));
     return std::optional(NumberScan(std::move(state)));
 }
 
-Result<void> Database::define_macros(const std::string& statements) {
-    TRY(parts_->engine.run(statements));
-    parts_->derived.forget_wanted();
-    return {};
+void Database::define(std::string_view statements) {
+    parts_->definitions.add(statements);
 }
 
-Result<void> Database::register_table(TableDerivation derivation) {
-    return parts_->derived.add(parts_->engine, std::move(derivation));
+void Database::register_table(TableDerivation derivation) {
+    parts_->derived.add(parts_->definitions, std::move(derivation));
 }
 
 }  // namespace dyetrace::store

@@ -145,14 +145,14 @@ class Database {
     Result<void> register_function(SqlFunction function);
     Result<void> register_function(NumberFunction function);
 
-    // CREATE MACRO …; that a macro names a made table does not make it. Call it right after open().
-    Result<void> define_macros(const std::string& statements);
+    // CREATE OR REPLACE MACRO and VIEW, see definitions.h; that one names a made table does not make it. Call it right after open().
+    void define(std::string_view statements);
 
     // Once, right after open(); kWall until then. kCluster needs a derivation of the table clock_map.
-    Result<void> use_clock(EventClock clock);
+    void use_clock(EventClock clock);
 
     // Who makes the rows of a table of schema::derived_tables(), once a statement names it. Call it right after open().
-    Result<void> register_table(TableDerivation derivation);
+    void register_table(TableDerivation derivation);
 
   private:
     struct Parts;
@@ -165,7 +165,7 @@ class Database {
                      const std::atomic<bool>* cancelled);
     Result<void> close_to_other_files(const DatabaseOptions& options);
     void make_temporary_folder();
-    Result<void> set_times();
+    void set_times();
     Result<void> count_losses();
 
     std::unique_ptr<Parts> parts_;

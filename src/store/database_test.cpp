@@ -323,7 +323,7 @@ TEST(Database, a_macro_that_names_a_made_table_does_not_make_it) {
     StoreFixture trace;
     trace.record(1, 10);
     const auto database = trace.database();
-    database->define_macros("CREATE TEMP MACRO all_flows() AS TABLE FROM flows").value();
+    database->define("CREATE OR REPLACE MACRO all_flows() AS TABLE FROM flows");
     EXPECT_EQ(ask(*database, "SELECT 1"), "1\n");
     EXPECT_NE(ask(*database, "SELECT 1 FROM all_flows()").find("no rules for it"),
               std::string::npos);

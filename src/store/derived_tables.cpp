@@ -245,11 +245,13 @@ void DerivedTables::want(const std::string& name) {
     }
 }
 
-Result<void> DerivedTables::add(const Engine& engine, TableDerivation derivation) {
+void DerivedTables::add(Definitions& definitions, TableDerivation derivation) {
     const schema::DerivedTable* const table = find_derived_table(derivation.name);
     std::string name = derivation.name;
     derivations_.insert_or_assign(std::move(name), std::move(derivation));
-    return table == nullptr ? Result<void>() : make_view(engine, *table);
+    if (table != nullptr) {
+        define(definitions, *table);
+    }
 }
 
 std::string DerivedTables::kept_folder() const {
@@ -281,10 +283,10 @@ bool DerivedTables::fits(const Engine& engine, const schema::DerivedTable& table
     return same.ok() && same.value() == 1;
 }
 
-Result<void> DerivedTables::look(const Engine& engine,
-                                 const std::string& trace,
-                                 const Snapshot& snapshot,
-                                 const std::string& temporary_folder) {
+void DerivedTables::look(Definitions& definitions,
+                         const std::string& trace,
+                         const Snapshot& snapshot,
+                         const std::string& temporary_folder) {
     trace_ = trace;
     temporary_folder_ = temporary_folder;
     content_ = content_of(snapshot);
@@ -292,18 +294,15 @@ Result<void> DerivedTables::look(const Engine& engine,
                 snapshot.damages.empty();
     missing_.clear();
     for (const schema::DerivedTable& table : schema::derived_tables()) {
-        TRY(make_view(engine, table));
+        define(definitions, table);
     }
-    return {};
 }
 
 // Whether a kept file fits is looked at when a statement names the table: it may be large.
-Result<void> DerivedTables::make_view(const Engine& engine, const schema::DerivedTable& table) {
+void DerivedTables::define(Definitions& definitions, const schema::DerivedTable& table) {
     missing_.insert(table.name);
-    TRY(engine.run(fmt::format(
-        "CREATE OR REPLACE VIEW internal.derived_{0} AS FROM _derived('{0}')", table.name)));
-    forget_wanted();  // of the view
-    return {};
+    definitions.add(fmt::format(
+        "CREATE OR REPLACE VIEW internal.derived_{0} AS FROM _derived('{0}')", table.name));
 }
 
 // The trace's own, or one that goes with the database.
@@ -316,20 +315,28 @@ std::string DerivedTables::folder_for_file() const {
 
 Result<void> DerivedTables::make_wanted(Database& database,
                                         const Engine& engine,
+                                        Definitions& definitions,
                                         const std::atomic<bool>* cancelled) {
     cancelled_ = cancelled;
     const std::vector<std::string> names = std::exchange(wanted_, {});
     for (const std::string& name : names) {
-        TRY(make(database, engine, *find_derived_table(name))
+        TRY(const std::string path,
+            make(database, engine, *find_derived_table(name))
                 .with_context(fmt::format("cannot make the table {}", name)));
+        missing_.erase(name);
+        definitions.add(
+            fmt::format("CREATE OR REPLACE VIEW internal.derived_{} AS FROM read_parquet({})",
+                        name,
+                        file_literal(path)));
     }
     wanted_.clear();
     return {};
 }
 
-Result<void> DerivedTables::make(Database& database,
-                                 const Engine& engine,
-                                 const schema::DerivedTable& table) {
+// Returns where the rows are.
+Result<std::string> DerivedTables::make(Database& database,
+                                        const Engine& engine,
+                                        const schema::DerivedTable& table) {
     const auto derivation = derivations_.find(table.name);
     if (derivation == derivations_.end()) {
         return Error(ErrorCode::kUnsupported, "this verb has no rules for it: ask `dyetrace sql`");
@@ -338,7 +345,7 @@ Result<void> DerivedTables::make(Database& database,
     const std::string path = fmt::format("{}/{}.parquet", folder, table.name);
     TRY([[maybe_unused]] const Turn turn, Turn::wait(path, cancelled_));
     if (fits(engine, table)) {  // kept, perhaps made meanwhile
-        return show_file(engine, table, kept_path(table.name));
+        return kept_path(table.name);
     }
     TRY(source_, derivation->second.start(database));
     const std::string unfinished = base::begin_draft(path);
@@ -351,7 +358,7 @@ Result<void> DerivedTables::make(Database& database,
     source_ = {};
     if (!written.ok()) {
         ::unlink(unfinished.c_str());
-        return written;
+        return std::move(written).error();
     }
     if (::rename(unfinished.c_str(), path.c_str()) != 0) {
         return Error::from_errno(errno, fmt::format("cannot put '{}' in its place", path));
@@ -359,17 +366,7 @@ Result<void> DerivedTables::make(Database& database,
     if (folder == kept_folder()) {
         static_cast<void>(write_sum(folder, table.name).ok());  // without it, it is made once more
     }
-    return show_file(engine, table, path);
-}
-
-Result<void> DerivedTables::show_file(const Engine& engine,
-                                      const schema::DerivedTable& table,
-                                      const std::string& path) {
-    missing_.erase(table.name);
-    return engine.run(
-        fmt::format("CREATE OR REPLACE VIEW internal.derived_{} AS FROM read_parquet({})",
-                    table.name,
-                    file_literal(path)));
+    return path;
 }
 
 }  // namespace dyetrace::store

@@ -16,6 +16,7 @@
 
 #include "base/result.h"
 #include "schema/derived_tables.h"
+#include "store/definitions.h"
 #include "store/duckdb_engine.h"
 #include "store/snapshot.h"
 #include "store/table_derivation.h"
@@ -27,14 +28,14 @@ class DerivedTables {
     // The functions _derived and _derived_rows; this must outlive the engine's queries.
     Result<void> add_functions(const Engine& engine);
     // The table's file may fit from here on.
-    Result<void> add(const Engine& engine, TableDerivation derivation);
+    void add(Definitions& definitions, TableDerivation derivation);
 
-    // A new look at the trace: makes the views internal.derived_<name> over the files that fit it. Files that are not kept go
+    // A new look at the trace: defines the views internal.derived_<name> over the files that fit it. Files that are not kept go
     // to the temporary folder.
-    Result<void> look(const Engine& engine,
-                      const std::string& trace,
-                      const Snapshot& snapshot,
-                      const std::string& temporary_folder);
+    void look(Definitions& definitions,
+              const std::string& trace,
+              const Snapshot& snapshot,
+              const std::string& temporary_folder);
 
     // A statement needs the table, though it does not name it.
     void want(const std::string& name);
@@ -44,6 +45,7 @@ class DerivedTables {
     void forget_wanted() { wanted_.clear(); }
     Result<void> make_wanted(Database& database,
                              const Engine& engine,
+                             Definitions& definitions,
                              const std::atomic<bool>* cancelled);
 
   private:
@@ -51,11 +53,10 @@ class DerivedTables {
     struct Scan;
 
     Result<void> fill(Scan& scan, duckdb_data_chunk chunk);
-    Result<void> make(Database& database, const Engine& engine, const schema::DerivedTable& table);
-    Result<void> make_view(const Engine& engine, const schema::DerivedTable& table);
-    Result<void> show_file(const Engine& engine,
-                           const schema::DerivedTable& table,
-                           const std::string& path);
+    Result<std::string> make(Database& database,
+                             const Engine& engine,
+                             const schema::DerivedTable& table);
+    void define(Definitions& definitions, const schema::DerivedTable& table);
     std::string folder_for_file() const;
     std::string kept_folder() const;
     std::string kept_path(const std::string& name) const;

@@ -44,7 +44,7 @@ class DerivedTablesTest : public ::testing::Test {
     }
     std::unique_ptr<Database> open(std::uint64_t rows = 10, std::uint32_t version = 1) {
         auto database = trace_.database();
-        database->register_table(derivation(rows, version)).value();
+        database->register_table(derivation(rows, version));
         return database;
     }
     void record_and_seal() {
@@ -109,7 +109,7 @@ TEST_F(DerivedTablesTest, with_one_thread_and_little_memory) {
     record_and_seal();
     const auto database =
         Database::open(trace_.path(), {.threads = 1, .memory_limit = "100MB"}).value();
-    database->register_table(derivation(200'000)).value();
+    database->register_table(derivation(200'000));
     EXPECT_EQ(ask(*database, "SELECT count(*) FROM flows"), "200000\n");
 }
 
@@ -207,15 +207,11 @@ TEST_F(DerivedTablesTest, sweep_up_after_those_who_were_killed) {
 TEST_F(DerivedTablesTest, that_fail_leave_no_file) {
     record_and_seal();
     const auto database = trace_.database();
-    database
-        ->register_table({"flows",
-                          1,
-                          [](Database&) -> Result<RowSource> {
-                              return RowSource([](std::vector<std::uint64_t>&) -> Result<void> {
-                                  return Error(ErrorCode::kCorrupt, "no luck");
-                              });
-                          }})
-        .value();
+    database->register_table({"flows", 1, [](Database&) -> Result<RowSource> {
+                                  return RowSource([](std::vector<std::uint64_t>&) -> Result<void> {
+                                      return Error(ErrorCode::kCorrupt, "no luck");
+                                  });
+                              }});
     EXPECT_EQ(ask(*database, "SELECT count(*) FROM flows"),
               "error: cannot make the table flows: Invalid Input Error: no luck");
     EXPECT_TRUE(std::filesystem::is_empty(trace_.path() + "/derived"));

@@ -113,9 +113,16 @@ Result<void> Engine::limit_memory() const {
     return run(fmt::format("SET memory_limit = '{}B'", std::min(kMemoryMax, quarter)));
 }
 
-Result<void> Engine::run(const std::string& sql) const {
-    TRY(run_counted(sql));
+Result<void> run_on(duckdb_connection connection, const std::string& sql) {
+    OwnedResult result;
+    if (duckdb_query(connection, sql.c_str(), result.out()) != DuckDBSuccess) {
+        return engine_error(duckdb_result_error(result.out()));
+    }
     return {};
+}
+
+Result<void> Engine::run(const std::string& sql) const {
+    return run_on(connection_.get(), sql);
 }
 
 Result<std::uint64_t> Engine::run_counted(const std::string& sql) const {

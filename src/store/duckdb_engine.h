@@ -96,6 +96,9 @@ class Engine {
     OwnedConnection connection_;
 };
 
+// Any number of statements; their rows are dropped.
+Result<void> run_on(duckdb_connection connection, const std::string& sql);
+
 // The first line of what DuckDB says, without its "Parser Error: " decoration doubled or its hints of several lines.
 Error engine_error(const char* message);
 

@@ -9,8 +9,8 @@ constexpr std::chrono::milliseconds kLookEvery{20};
 
 }  // namespace
 
-InterruptWatch::InterruptWatch(const Engine& engine, const std::atomic<bool>* cancelled)
-    : engine_(engine), cancelled_(cancelled) {
+InterruptWatch::InterruptWatch(duckdb_connection connection, const std::atomic<bool>* cancelled)
+    : connection_(connection), cancelled_(cancelled) {
     if (cancelled_ != nullptr) {
         thread_ = std::thread([this] { look(); });
     }
@@ -32,7 +32,7 @@ void InterruptWatch::look() {
     std::unique_lock lock(mutex_);
     while (!ending_.wait_for(lock, kLookEvery, [this] { return has_ended_; })) {
         if (cancelled_->load()) {
-            duckdb_interrupt(engine_.connection());
+            duckdb_interrupt(connection_);
         }
     }
 }

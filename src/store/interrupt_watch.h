@@ -13,15 +13,15 @@ namespace dyetrace::store {
 
 class InterruptWatch {
   public:
-    // `cancelled` may be null: then nobody looks. `engine` must outlive this.
-    InterruptWatch(const Engine& engine, const std::atomic<bool>* cancelled);
+    // `cancelled` may be null: then nobody looks. The connection must outlive this.
+    InterruptWatch(duckdb_connection connection, const std::atomic<bool>* cancelled);
     InterruptWatch(const InterruptWatch&) = delete;
     ~InterruptWatch();
 
   private:
     void look();
 
-    const Engine& engine_;
+    const duckdb_connection connection_;
     const std::atomic<bool>* const cancelled_;
     std::mutex mutex_;  // std's, for the condition
     std::condition_variable ending_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/text.h"
 #include "store/rows_state.h"
 
 namespace dyetrace::store {
@@ -19,14 +20,6 @@ Error does_more() {
 Error one_at_a_time() {
     return Error(ErrorCode::kUnsupported,
                  "EXPLAIN, query() and exports are answered one at a time");
-}
-
-std::string lower(std::string_view text) {
-    std::string lowered(text);
-    std::ranges::transform(lowered, lowered.begin(), [](unsigned char c) {
-        return static_cast<char>(std::tolower(c));
-    });
-    return lowered;
 }
 
 std::string_view without_spaces(std::string_view text) {
@@ -50,7 +43,7 @@ std::string_view at_next_word(std::string_view text) {
 }
 
 bool take_word(std::string_view& text, std::string_view word) {
-    if (lower(text.substr(0, word.size())) != word ||
+    if (base::lower(text.substr(0, word.size())) != word ||
         (text.size() > word.size() &&
          (std::isalnum(static_cast<unsigned char>(text[word.size()])) != 0 ||
           text[word.size()] == '_'))) {
@@ -70,7 +63,8 @@ void take_options(std::string_view& text) {
         return std::isalnum(c) != 0 || c == '_' || c == ',' || std::isspace(c) != 0;
     });
     const std::string_view first = at_next_word(text.substr(1));
-    if (are_words && (lower(first).starts_with("format") || lower(first).starts_with("analyze"))) {
+    if (are_words &&
+        (base::lower(first).starts_with("format") || base::lower(first).starts_with("analyze"))) {
         text = at_next_word(text.substr(end + 1));
     }
 }
@@ -86,7 +80,7 @@ std::string explained(std::string_view sql) {
 
 // query('SELECT …') takes an expression: what it calls need not be spelled in the statement.
 bool may_call_what_writes(const std::string& sql) {
-    const std::string words = lower(sql);
+    const std::string words = base::lower(sql);
     return words.find("logging") != std::string::npos || words.find("query") != std::string::npos ||
            words.find("execute_serialized") != std::string::npos;
 }
@@ -107,7 +101,7 @@ Result<void> check_plan(const Engine& engine, const std::string& sql) {
             return {};
         }
         for (const Cell& cell : row) {
-            const std::string plan = lower(cell.text);
+            const std::string plan = base::lower(cell.text);
             if (plan.find("enable_logging") != std::string::npos ||
                 plan.find("disable_logging") != std::string::npos) {
                 return does_more();
@@ -119,7 +113,7 @@ Result<void> check_plan(const Engine& engine, const std::string& sql) {
 }  // namespace
 
 Result<void> check_words(const std::string& sql, idx_t count) {
-    if (lower(sql).find("export") == std::string::npos) {
+    if (base::lower(sql).find("export") == std::string::npos) {
         return {};
     }
     if (count > 1) {

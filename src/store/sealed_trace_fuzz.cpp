@@ -69,15 +69,11 @@ class SealedTrace {
         const auto database =
             Database::open(trace_.path(), {.threads = 1, .memory_limit = "500MB"});
         if (database.ok()) {
-            database.value()
-                ->register_table(
-                    {"flows",
-                     1,
-                     [](Database&) -> Result<RowSource> {
-                         return RowSource(
-                             [](std::vector<std::uint64_t>&) -> Result<void> { return {}; });
-                     }})
-                .value();
+            database.value()->register_table(
+                {"flows", 1, [](Database&) -> Result<RowSource> {
+                     return RowSource(
+                         [](std::vector<std::uint64_t>&) -> Result<void> { return {}; });
+                 }});
             CHECK(!store::ask(*database.value(), statement).empty());
         } else {
             CHECK(!database.error().text().empty());

@@ -51,7 +51,7 @@ class ClockMapTest : public testing::Test {
 
     std::unique_ptr<store::Database> open(const char* clock) const {
         auto database = store::Database::open(path(), {.threads = 2, .memory_limit = ""}).value();
-        query::use_clock(*database, clock).value();
+        query::use_clock(*database, clock);
         return database;
     }
     std::string path() const { return temporary_.path() + "/trace"; }
@@ -209,7 +209,7 @@ TEST(OneHost, keeps_its_wall_clock) {
     store::StoreFixture trace;
     trace.record(1, 100);
     const auto database = trace.database();
-    query::use_clock(*database, "cluster").value();
+    query::use_clock(*database, "cluster");
     EXPECT_EQ(store::ask(*database,
                          "SELECT count(*), count(time_uncertainty_ns), count(*) FILTER "
                          "(epoch_ns(time) <> start_ns) FROM events"),

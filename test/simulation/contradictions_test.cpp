@@ -89,9 +89,9 @@ class Contradictions : public testing::Test {
         auto database =
             store::Database::open(temporary_.path() + "/trace", {.threads = 2, .memory_limit = ""})
                 .value();
-        query::offer_flows(*database).value();
-        query::use_clock(*database, "cluster").value();
-        query::offer_causes(*database).value();
+        query::offer_flows(*database);
+        query::use_clock(*database, "cluster");
+        query::offer_causes(*database);
         return database;
     }
 

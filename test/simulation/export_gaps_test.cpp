@@ -86,7 +86,7 @@ TEST_P(ExportGapsTest, begin_when_the_calls_beside_them_do) {
                              .links = {{0, 1}, {1, 2}},
                              .duration_ns = 3'000'000'000}));
     const auto database = store::Database::open(path, {.threads = 2, .memory_limit = ""}).value();
-    query::use_clock(*database, GetParam()).value();
+    query::use_clock(*database, GetParam());
     std::vector<Seen> gaps;
     reports::each_gap(*database, GetParam(), [&](const exporter::LostEvents& lost) -> Result<void> {
         EXPECT_EQ(lost.duration_ns, static_cast<std::uint64_t>(kGapNs));

@@ -282,7 +282,7 @@ TEST(TimelineGrowth, with_a_condition_nothing_is_added_where_facts_were_lost) {
 TEST(TimelineGrowth, hosts_on_one_clock_are_read_anew_for_each_look_knows_it_better) {
     Recording recording(1);
     const auto database = open(recording);
-    query::use_clock(*database, "cluster").value();
+    query::use_clock(*database, "cluster");
     const TimelineRead first = read(*database, "", nullptr, "cluster");
     recording.step();
     database->refresh().value();

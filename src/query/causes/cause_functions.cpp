@@ -158,7 +158,8 @@ Result<void> register_cause_functions(store::Database& database) {
                        .call = [loaded](Columns columns, Answers answers) {
                            return rank(*loaded, columns, answers);
                        }}));
-    return database.define_macros(filled(sql::kCauseFunctions));
+    database.define(filled(sql::kCauseFunctions));
+    return {};
 }
 
 }  // namespace dyetrace::query

@@ -274,16 +274,16 @@ Result<store::RowSource> start_contradictions(store::Database& database) {
 
 }  // namespace
 
-Result<void> offer_causes(store::Database& database) {
-    TRY(offer_twins(database));
-    TRY(database.register_table({"handovers", kCauseRulesVersion, start_handovers}));
-    TRY(database.register_table(
+void offer_causes(store::Database& database) {
+    offer_twins(database);
+    database.register_table({"handovers", kCauseRulesVersion, start_handovers});
+    database.register_table(
         {"edges", kCauseRulesVersion, [](store::Database& asked) -> Result<store::RowSource> {
              TRY(auto steps, start_edges(asked));
              return rows_of(std::move(steps), &analysis::OrderedSteps::edges);
-         }}));
-    TRY(database.register_table({"contradictions", kCauseRulesVersion, start_contradictions}));
-    return database.register_table(
+         }});
+    database.register_table({"contradictions", kCauseRulesVersion, start_contradictions});
+    database.register_table(
         {"causal_clocks",
          kCauseRulesVersion,
          [](store::Database& asked) -> Result<store::RowSource> {

@@ -5,6 +5,6 @@
 
 namespace dyetrace::query {
 
-Result<void> offer_causes(store::Database& database);
+void offer_causes(store::Database& database);
 
 }  // namespace dyetrace::query

@@ -190,9 +190,9 @@ Result<std::vector<std::uint64_t>> clock_rows(store::Database& database) {
 
 }  // namespace
 
-Result<void> offer_clock_map(store::Database& database) {
-    TRY(offer_twins(database));
-    return database.register_table(
+void offer_clock_map(store::Database& database) {
+    offer_twins(database);
+    database.register_table(
         {"clock_map", kClockRulesVersion, [](store::Database& asked) -> Result<store::RowSource> {
              TRY(std::vector<std::uint64_t> rows, clock_rows(asked));
              const auto left = std::make_shared<std::vector<std::uint64_t>>(std::move(rows));
@@ -203,11 +203,11 @@ Result<void> offer_clock_map(store::Database& database) {
          }});
 }
 
-Result<void> use_clock(store::Database& database, std::string_view clock) {
-    TRY(offer_clock_map(database));
-    return database.use_clock(clock == "raw"    ? store::EventClock::kRaw
-                              : clock == "wall" ? store::EventClock::kWall
-                                                : store::EventClock::kCluster);
+void use_clock(store::Database& database, std::string_view clock) {
+    offer_clock_map(database);
+    database.use_clock(clock == "raw"    ? store::EventClock::kRaw
+                       : clock == "wall" ? store::EventClock::kWall
+                                         : store::EventClock::kCluster);
 }
 
 }  // namespace dyetrace::query

@@ -9,9 +9,9 @@
 namespace dyetrace::query {
 
 // From now on a statement that names `clock_map` has it computed. `database` must outlive what it is asked.
-Result<void> offer_clock_map(store::Database& database);
+void offer_clock_map(store::Database& database);
 
 // offer_clock_map(), and the times of `events` by that word: cluster, wall or raw.
-Result<void> use_clock(store::Database& database, std::string_view clock);
+void use_clock(store::Database& database, std::string_view clock);
 
 }  // namespace dyetrace::query

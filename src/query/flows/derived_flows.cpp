@@ -117,9 +117,9 @@ class FlowRows {
 
 }  // namespace
 
-Result<void> offer_flows(store::Database& database) {
-    TRY(offer_twins(database));
-    return database.register_table(
+void offer_flows(store::Database& database) {
+    offer_twins(database);
+    database.register_table(
         {"flows", kFlowRulesVersion, [](store::Database& asked) -> Result<store::RowSource> {
              TRY(const std::string shared, shared_kernels(asked));
              if (!shared.empty()) {

@@ -7,6 +7,6 @@
 namespace dyetrace::query {
 
 // From now on a statement that names `flows` has them computed. `database` must outlive what it is asked.
-Result<void> offer_flows(store::Database& database);
+void offer_flows(store::Database& database);
 
 }  // namespace dyetrace::query

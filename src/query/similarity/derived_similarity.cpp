@@ -141,9 +141,9 @@ store::TableDerivation maker(const char* name, bool are_clusters) {
 
 }  // namespace
 
-Result<void> offer_similarities(store::Database& database) {
-    TRY(database.register_table(maker("similarities", false)));
-    return database.register_table(maker("clusters", true));
+void offer_similarities(store::Database& database) {
+    database.register_table(maker("similarities", false));
+    database.register_table(maker("clusters", true));
 }
 
 }  // namespace dyetrace::query

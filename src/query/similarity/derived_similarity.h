@@ -7,6 +7,6 @@
 namespace dyetrace::query {
 
 // From now on a statement that names them has them computed. `database` must outlive what it is asked.
-Result<void> offer_similarities(store::Database& database);
+void offer_similarities(store::Database& database);
 
 }  // namespace dyetrace::query

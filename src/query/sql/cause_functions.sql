@@ -1,8 +1,8 @@
 -- What statements say of causes. The first three take numbers of any type. Each step of causes() goes to the last gifts that the giver's thread had got before it gave.
-CREATE OR REPLACE TEMP MACRO happened_before(a, b) AS _happened_before(a::UBIGINT, b::UBIGINT);
-CREATE OR REPLACE TEMP MACRO concurrent(a, b) AS _concurrent(a::UBIGINT, b::UBIGINT);
-CREATE OR REPLACE TEMP MACRO logical_order(event) AS _logical_order(event::UBIGINT)::BIGINT;
-CREATE OR REPLACE TEMP MACRO causes(of_event, depth_max) AS TABLE
+CREATE OR REPLACE MACRO happened_before(a, b) AS _happened_before(a::UBIGINT, b::UBIGINT);
+CREATE OR REPLACE MACRO concurrent(a, b) AS _concurrent(a::UBIGINT, b::UBIGINT);
+CREATE OR REPLACE MACRO logical_order(event) AS _logical_order(event::UBIGINT)::BIGINT;
+CREATE OR REPLACE MACRO causes(of_event, depth_max) AS TABLE
 WITH RECURSIVE walk AS (
     SELECT 0 AS depth, NULL::UBIGINT AS event, NULL::UBIGINT AS led_to, 0::UTINYINT AS rule, thread, end_ns + 1 AS before_ns
     FROM internal.derived_causal_clocks WHERE event = of_event::UBIGINT

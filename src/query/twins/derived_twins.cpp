@@ -202,9 +202,9 @@ Result<std::string> shared_kernels(store::Database& database) {
     return fmt::format("{}", fmt::join(kernels, "; "));
 }
 
-Result<void> offer_twins(store::Database& database) {
-    TRY(database.register_table({"twins", kTwinRulesVersion, start}));
-    return database.define_macros(filled(sql::kLone));
+void offer_twins(store::Database& database) {
+    database.register_table({"twins", kTwinRulesVersion, start});
+    database.define(filled(sql::kLone));
 }
 
 }  // namespace dyetrace::query

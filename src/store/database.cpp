@@ -403,6 +403,7 @@ Result<void> Database::write_parquet(const std::string& select,
             std::isspace(static_cast<unsigned char>(statement.back())) != 0)) {
         statement.pop_back();
     }
+    TRY(parts_->define_for(statement, cancelled));
     TRY(check_one_select(parts_->engine, statement));
     return query(
         fmt::format("COPY (\n{}\n) TO {} (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false)",

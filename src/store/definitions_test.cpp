@@ -94,6 +94,13 @@ TEST(DefinitionsOfATrace, are_made_while_a_statement_runs) {
     EXPECT_EQ(ask(*database, "SELECT events_there(1::UBIGINT)"), "10\n");
 }
 
+TEST(DefinitionsOfATrace, are_made_for_what_is_written_to_a_file) {
+    StoreFixture trace;
+    trace.record(1, 10);
+    const std::string file = trace.path() + "/events.parquet";
+    EXPECT_TRUE(trace.database()->write_parquet("SELECT * FROM events", file).ok());
+}
+
 // Each public table as the only thing that is asked of a trace.
 TEST(DefinitionsOfATrace, can_each_be_asked_for_alone) {
     StoreFixture trace;

@@ -76,12 +76,12 @@ struct dye_table {
 };
 
 #ifdef __cplusplus
-static inline __u64 dye_load8(const __u8* at) {
+static __always_inline __u64 dye_load8(const __u8* at) {
     __u64 value = 0;
     std::memcpy(&value, at, sizeof(value));
     return value;
 }
-static inline __u32 dye_load4(const __u8* at) {
+static __always_inline __u32 dye_load4(const __u8* at) {
     __u32 value = 0;
     std::memcpy(&value, at, sizeof(value));
     return value;
@@ -94,30 +94,34 @@ static inline __u32 dye_load4(const __u8* at) {
 #define DYE_FOLD 0x2020202020202020ULL
 #define DYE_FOLD_SHORT 0x20202020u
 
-static inline __u64 dye_mixed(__u64 window) {
+static __always_inline __u64 dye_mixed(__u64 window) {
     return window * 0x9e3779b97f4a7c15ULL; /* 2^64 / golden ratio */
 }
 
 /* 1 if the folded window may be one of the table's. */
-static inline __u64 dye_long_bit(const __u64* long_filter, __u32 long_shift, __u64 window) {
+static __always_inline __u64 dye_long_bit(const __u64* long_filter,
+                                          __u32 long_shift,
+                                          __u64 window) {
     __u64 mixed = dye_mixed(window);
     __u64 word = long_filter[(mixed >> long_shift) & (DYE_LONG_WORDS_MAX - 1)];
 
     return (word >> ((mixed >> 40) & 63)) & (word >> ((mixed >> 34) & 63)) & 1;
 }
 
-static inline __u64 dye_short_bit(const __u64* short_filter, __u32 short_shift, __u32 window) {
+static __always_inline __u64 dye_short_bit(const __u64* short_filter,
+                                           __u32 short_shift,
+                                           __u32 window) {
     __u64 bit = dye_mixed(window) >> short_shift;
 
     return short_filter[(bit >> 6) & (DYE_SHORT_WORDS_MAX - 1)] >> (bit & 63) & 1;
 }
 
-static inline __u32 dye_bucket_of(__u64 window) {
+static __always_inline __u32 dye_bucket_of(__u64 window) {
     return (__u32)(dye_mixed(window ^ window >> 29) >> DYE_BUCKET_SHIFT);
 }
 
 /* Capital letters made small, in all bytes whose bits are set in `fold`; what is not ASCII stays. */
-static inline __u64 dye_small(__u64 word, __u64 fold) {
+static __always_inline __u64 dye_small(__u64 word, __u64 fold) {
     __u64 low = word & 0x7f7f7f7f7f7f7f7fULL;
     __u64 above_z = low + 0x2525252525252525ULL; /* bit 7: > 'Z' */
     __u64 from_a = low + 0x3f3f3f3f3f3f3f3fULL;  /* bit 7: >= 'A' */
@@ -127,7 +131,7 @@ static inline __u64 dye_small(__u64 word, __u64 fold) {
 }
 
 /* Whether the bytes are the pattern. `bytes` must have DYE_BYTES_MAX bytes that may be read, whatever they are. */
-static inline bool dye_equals(const __u8* bytes, const struct dye_pattern* pattern) {
+static __always_inline bool dye_equals(const __u8* bytes, const struct dye_pattern* pattern) {
     __u32 length = pattern->length;
     __u64 fold = pattern->fold;
 

@@ -19,7 +19,7 @@
     } while (0)
 
 /* SipHash-2-4 (Aumasson, Bernstein 2012) of the eight bytes of `value`, little-endian. */
-static inline __u64 keyed(__u64 value, __u64 key0, __u64 key1) {
+static __always_inline __u64 keyed(__u64 value, __u64 key0, __u64 key1) {
     __u64 v0 = key0 ^ 0x736f6d6570736575ULL, v1 = key1 ^ 0x646f72616e646f6dULL;
     __u64 v2 = key0 ^ 0x6c7967656e657261ULL, v3 = key1 ^ 0x7465646279746573ULL;
     const __u64 length = 8ULL << 56;

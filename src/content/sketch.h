@@ -23,7 +23,7 @@
 #define SKETCH_LEVEL_SHIFT 30
 
 /* Mean distance of the windows of an operation that moved so many bytes; 0: it has no sketch. */
-static inline __u32 sketch_distance(__u64 bytes) {
+static __always_inline __u32 sketch_distance(__u64 bytes) {
     if (bytes < SKETCH_BYTES_MIN || bytes > SKETCH_BYTES_MAX) return 0;
     if (bytes > SKETCH_BYTES_MAX / 2) return 512;
     if (bytes > SKETCH_BYTES_MAX / 4) return 256;
@@ -31,7 +31,7 @@ static inline __u32 sketch_distance(__u64 bytes) {
 }
 
 /* How a window is known: `hash` is that at its end, 32 bits. */
-static inline __u32 sketch_window(__u32 hash, __u64 fingerprint) {
+static __always_inline __u32 sketch_window(__u32 hash, __u64 fingerprint) {
     __u32 level = 0;
 
     if (hash < 1U << 23)

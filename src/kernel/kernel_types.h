@@ -478,7 +478,7 @@ struct vm_area_struct {
 	})
 #define current_task() bpf_get_current_task_btf()
 #else
-extern void *bpf_rdonly_cast(void *object, __u32 btf_id) __ksym;
+extern void *bpf_rdonly_cast(const void *object, __u32 btf_id) __ksym; /* newer libbpf declares it, too */
 #define typed(type, pointer) ((type *)bpf_rdonly_cast((void *)(pointer), bpf_core_type_id_kernel(type)))
 #define READ(pointer, ...) (___arrow(pointer, __VA_ARGS__))
 /*

@@ -70,10 +70,13 @@ static __always_inline bool keeps_neighbours(void)
 /* So many bytes at a position in the buffer, `before` too. */
 static __always_inline const __u8 *buffer_byte(struct content_buffer *buffer, __s32 at, __u32 bytes)
 {
-	__u32 offset = at + BEFORE_BYTES;
+	__u64 offset = (__u32)(at + BEFORE_BYTES);
 
 	opaque(offset);
-	return offset <= sizeof(buffer->before) + sizeof(buffer->bytes) - bytes ? buffer->before + offset : NULL;
+	if (offset > sizeof(buffer->before) + sizeof(buffer->bytes) - bytes)
+		return NULL;
+	opaque(offset); /* or the sum may be made first, of what the verifier knows no limit of */
+	return buffer->before + offset;
 }
 
 /* The buffer's bytes from `at` on are about to become its first. */

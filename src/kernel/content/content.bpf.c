@@ -169,8 +169,8 @@ static __always_inline void begin_content(struct content_buffer *buffer, __u64 b
 		begin_anchors(&buffer->anchors, &buffer->sketch, bytes);
 }
 
-/* The last bytes, fewer than a step. */
-static __always_inline __u64 end_content(struct content_buffer *buffer)
+/* The last bytes, fewer than a step. Not inlined: what it needs would lie on the stack of all that looks at the bytes. */
+static __noinline __u64 end_content(struct content_buffer *buffer)
 {
 	__u32 at = buffer->at & BUFFER_MASK, end = buffer->filled;
 	__u64 hash;

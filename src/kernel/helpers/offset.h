@@ -96,10 +96,10 @@ static __always_inline void fill_offset2(struct syscall_event *event, const vola
 
 /*
  * Where the bytes that a call moved on the socket just seen begin in its stream; false if that is no TCP socket (MPTCP is
- * none: its subflows number their own bytes), or the bytes are no part of the stream.
+ * none: its subflows number their own bytes), or the bytes are no part of the stream. Not inlined: what it needs would lie on the
+ * stack of all that sys_exit calls.
  */
-static __always_inline bool find_stream_offset(struct scratch *scratch, __u64 moved, bool inbound, __u32 message_flags,
-					       __u64 *offset)
+static __noinline bool find_stream_offset(struct scratch *scratch, __u64 moved, bool inbound, __u32 message_flags, __u64 *offset)
 {
 	struct task_state *state = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
 	struct sock *sk = typed(struct sock, scratch->seen.sk);

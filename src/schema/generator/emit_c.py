@@ -353,7 +353,7 @@ def would_wait(schema):
 #endif
 
 /* Whether a result is the answer that the call would have to wait, which is no failure: errors.toml. */
-static inline int would_wait(__s64 result, __u32 event_class)
+static __always_inline int would_wait(__s64 result, __u32 event_class)
 {
     switch (-result) {
 """ + "".join(rows) + """    default:
@@ -361,7 +361,7 @@ static inline int would_wait(__s64 result, __u32 event_class)
     }
 }
 
-static inline int is_failure(__s64 result, __u32 event_class)
+static __always_inline int is_failure(__s64 result, __u32 event_class)
 {
     return result < 0 && result >= -4095 && !would_wait(result, event_class);
 }

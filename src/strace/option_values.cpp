@@ -1,5 +1,6 @@
 #include "strace/option_values.h"
 
+#include "base/text.h"
 #include "schema/flags.h"
 
 namespace dyetrace::strace {
@@ -10,13 +11,10 @@ namespace {
 
 // Upper or lower case, as strace.
 Result<std::size_t> parse_signal(std::string_view given) {
-    std::string word(given);
-    std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) {
-        return static_cast<char>(std::toupper(c));
-    });
+    const std::string word = base::lower(given);
     for (std::size_t number = 1; number < SignalSet().size(); ++number) {
-        const std::string name = schema::flags_text("signal", number);
-        if (name == word || (name.starts_with("SIG") && name.substr(3) == word)) {
+        const std::string name = base::lower(schema::flags_text("signal", number));
+        if (name == word || name == "sig" + word) {
             return number;
         }
     }

@@ -8,7 +8,7 @@ endif()
 if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
     message(FATAL_ERROR "The pinned DuckDB library is for x86_64")
 endif()
-install(FILES "${DUCKDB_FOLDER}/libduckdb.so" DESTINATION lib/dyetrace)
+install(FILES "${DUCKDB_FOLDER}/libduckdb.so" DESTINATION lib/dyetrace COMPONENT shared)
 
 add_library(duckdb SHARED IMPORTED GLOBAL)
 set_target_properties(duckdb PROPERTIES

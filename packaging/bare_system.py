@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""A bare Debian, to install in or to build in: debootstrap's minbase, made once for each suite, copied for each use.
+
+    packaging/bare_system.py trixie COMMAND...      runs it in a copy, as root; the copy is gone afterwards
+
+    with BareSystem("bookworm") as system:
+        system.run("apt-get", "install", "-y", "hello")
+
+Root. What is made once lies in build/systems. The copy has this machine's kernel, network and way to Debian's packages, and nothing else of it.
+"""
+import glob
+import hashlib
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "build/systems"
+# The mounts are in a namespace of the command's own: nothing has to be unmounted, whatever ends it.
+ENTER = 'for folder in proc sys dev; do mount --rbind "/$folder" "$0/$folder"; done; exec chroot "$0" "$@"'
+ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LANG": "C.UTF-8",
+               "DEBIAN_FRONTEND": "noninteractive"}
+# What every installation changes, of whatever package.
+BOOKS_OF_PACKAGES = ("var/lib/apt/", "var/cache/", "var/log/", "var/lib/dpkg/", "etc/ld.so.cache", "etc/.pwd.lock", "tmp/",
+                     "etc/group-", "etc/gshadow-", "etc/passwd-", "etc/shadow-", "etc/subuid-", "etc/subgid-")
+
+
+class Failed(AssertionError):
+    """A command ended with another status than 0."""
+
+
+def run(*words, **options):
+    done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **options)
+    if done.returncode != 0:
+        raise Failed(f"{' '.join(map(str, words))}: {done.returncode}\n{done.stdout}")
+    return done.stdout
+
+
+def mirror():
+    """Where this machine gets Debian from."""
+    for address in run("apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages").split():
+        if address.rstrip("/").endswith("/debian"):
+            return address
+    sys.exit("bare_system: no source of Debian packages is known to apt on this machine")
+
+
+def bare(suite):
+    """What copies are made of."""
+    folder = FOLDER / suite
+    if (folder / "complete").exists():
+        return folder / "root"
+    if not shutil.which("debootstrap"):
+        sys.exit("bare_system: debootstrap is missing: run tools/install_packages packages")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    root = folder / "root"
+    run("debootstrap", "--variant=minbase", suite, root, mirror())
+    for name in glob.glob("/etc/apt/apt.conf.d/*"):  # a proxy, for instance
+        if "Acquire" in pathlib.Path(name).read_text(encoding="utf-8"):
+            shutil.copy(name, root / "etc/apt/apt.conf.d")
+    shutil.copytree("/etc/apt/auth.conf.d", root / "etc/apt/auth.conf.d", dirs_exist_ok=True)
+    (folder / "complete").touch()
+    return root
+
+
+class System:
+    """A folder with a system in it; gone at the end of `with`."""
+
+    def __init__(self, name):
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        self.root = pathlib.Path(tempfile.mkdtemp(prefix=f"{name}-", dir=FOLDER))
+        self.root.chmod(0o755)
+        for folder in ("proc", "sys", "dev", "tmp"):
+            (self.root / folder).mkdir()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        run("rm", "-rf", "--one-file-system", self.root)
+
+    def entering(self, words):
+        return ["unshare", "--mount", "/bin/sh", "-ec", ENTER, str(self.root), *map(str, words)]
+
+    def run(self, *words, **options):
+        return run(*self.entering(words), env=ENVIRONMENT, **options)
+
+    def start(self, *words):
+        return subprocess.Popen(self.entering(words), env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def copy_in(self, path, to="tmp"):
+        shutil.copy(path, self.root / to)
+        return f"/{to}/{pathlib.Path(path).name}"
+
+    def files(self):
+        """Every path with what is in it, but what every installation changes."""
+        found = {}
+        for folder, folders, names in os.walk(self.root):
+            for name in folders + names:
+                path = pathlib.Path(folder, name)
+                inside = str(path.relative_to(self.root))
+                if not inside.startswith(BOOKS_OF_PACKAGES):
+                    is_file = path.is_file() and not path.is_symlink()
+                    found[inside] = hashlib.sha256(path.read_bytes()).hexdigest() if is_file else ""
+        return found
+
+
+class BareSystem(System):
+    def __init__(self, suite):
+        original = bare(suite)
+        super().__init__(suite)
+        run("cp", "-a", f"{original}/.", self.root)
+        for path in ("/etc/resolv.conf", "/etc/hosts"):
+            shutil.copy(path, self.root / path[1:])
+        self.run("apt-get", "-qq", "update")
+
+    def install(self, *packages):
+        self.run("apt-get", "-qq", "-y", "--no-install-recommends", "install", *packages)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    with BareSystem(sys.argv[1]) as one:
+        sys.exit(subprocess.run(one.entering(sys.argv[2:]), env=ENVIRONMENT, check=False).returncode)

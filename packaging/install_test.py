@@ -25,7 +25,7 @@ def run(*words, **options):
 class Installed(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.scratch = tempfile.TemporaryDirectory()
+        cls.scratch = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         folder = pathlib.Path(cls.scratch.name)
         run("cmake", "--install", BUILD, "--prefix", folder / "first")
         cls.prefix = folder / "moved" / "here"
@@ -72,7 +72,8 @@ class Installed(unittest.TestCase):
         finally:
             for process in (agent, collector):
                 process.terminate()
-                process.communicate(timeout=60)
+                process.wait()  # not for the end of its output: the collector's sealer has that, too, and gives way to whatever else runs here
+                process.stderr.close()
         self.assertIn("nothing lost", run(self.dyetrace, "report", folder / "store/t", env=self.environment))
 
     def test_reports(self):

@@ -211,6 +211,29 @@ TEST_F(CopiesTest, that_were_framed_in_two_ways_are_compared_as_they_are_stored)
     EXPECT_EQ(found.changes[1].place, Place::kMemory);
 }
 
+// The other bytes of a file beside a frame, read by three who compare nothing but files.
+TEST_F(CopiesTest, of_a_stored_file_that_several_read_are_one_change) {
+    add(framed(kContent, std::string(80, 'h')));
+    in_files_ = true;
+    add(kContent);
+    const std::size_t writer = copies_.size();
+    for (std::size_t i = writer; i < writer + 4; ++i) {
+        copies_.push_back({.process = i,
+                           .object = i == writer ? 0u : 302u,
+                           .object2 = i == writer ? 302u : 0u,
+                           .first_ns = i + 1,
+                           .in_file = true,
+                           .strip = moved_.strip(flipped(kContent, 10'001), {777 + i})});
+        links_.push_back({i == writer ? 0 : writer, i, FlowRule::kFile});
+    }
+    const Change change = only_change();
+    EXPECT_EQ(change.good, 1u);
+    EXPECT_EQ(change.bad, writer);
+    EXPECT_EQ(change.later, (std::vector<std::size_t>{3, 4, 5}));
+    copies_[5].strip = moved_.strip(flipped(kContent, 10'002), {4096});
+    EXPECT_EQ(verdict().changes.size(), 2u);
+}
+
 // Heads of the same length in front of other pieces: between two anchors there may be one in each.
 TEST_F(CopiesTest, that_were_framed_at_other_places_are_not_changed) {
     const auto chunked = [](std::size_t size) {

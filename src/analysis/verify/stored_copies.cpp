@@ -1,6 +1,7 @@
 #include "analysis/verify/stored_copies.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace dyetrace::analysis {
 namespace {
@@ -28,6 +29,25 @@ bool is_around_frame(const StripComparison& with_reference, const Stretch& in_fi
         });
 }
 
+// Several files may have the same other bytes there, and several may read one of them: that is one change.
+void add_once(const std::vector<Copy>& copies, Change change, std::vector<Change>& changes) {
+    const auto sum_in = [&](const Change& one) {
+        return copies[one.bad].strip.sum_of(one.stretch.copy_begin, one.stretch.copy_end);
+    };
+    const auto sum = sum_in(change);
+    const auto told = std::find_if(changes.begin(), changes.end(), [&](const Change& other) {
+        return sum && other.reference == change.reference &&
+               other.stretch.begin == change.stretch.begin &&
+               other.stretch.end == change.stretch.end &&
+               other.stretch.put_in() == change.stretch.put_in() && sum_in(other) == sum;
+    });
+    if (told == changes.end()) {
+        changes.push_back(std::move(change));
+    } else {
+        told->later.push_back(change.bad);
+    }
+}
+
 }  // namespace
 
 void hold_against_first_file(const std::vector<Copy>& copies,
@@ -48,7 +68,7 @@ void hold_against_first_file(const std::vector<Copy>& copies,
         const StripComparison among_files = compare_strips(copies[*first].strip, copies[*at].strip);
         for (const Stretch& stretch : among_files.stretches) {
             if (stretch.outcome != Outcome::kNotCompared && is_around_frame(comparison, stretch)) {
-                changes.push_back(change_between(copies, *first, *at, stretch));
+                add_once(copies, change_between(copies, *first, *at, stretch), changes);
             }
         }
         std::erase_if(comparison.stretches, [&](const Stretch& stretch) {

@@ -21,19 +21,24 @@ bool set_policy(pid_t thread, int policy) {
     return sched_setscheduler(thread, policy, &none) == 0;
 }
 
-bool can_come_back(pid_t thread) {
-    return sched_getscheduler(thread) == SCHED_OTHER && set_policy(thread, SCHED_IDLE) &&
-           set_policy(thread, SCHED_OTHER);
-}
-
 }  // namespace
+
+bool may_leave_idle() {
+    bool may = false;
+    std::jthread([&may] {
+        const pid_t self = gettid();
+        may = sched_getscheduler(self) == SCHED_OTHER && set_policy(self, SCHED_IDLE) &&
+              set_policy(self, SCHED_OTHER);
+    }).join();
+    return may;
+}
 
 Background::Background(std::function<bool(bool)> must_hurry, int alarm)
     : must_hurry_(std::move(must_hurry)),
       alarm_(alarm),
       stop_(eventfd(0, EFD_CLOEXEC)),
       thread_(gettid()),
-      possible_(stop_.valid() && can_come_back(thread_)) {
+      possible_(stop_.valid() && may_leave_idle()) {
     if (possible_) {
         watcher_ = std::jthread([this] { watch(); });
     }

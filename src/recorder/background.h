@@ -19,6 +19,9 @@
 
 namespace dyetrace::recorder {
 
+// Whether who has entered SCHED_IDLE may leave it again, which takes CAP_SYS_NICE or RLIMIT_NICE. A thread tries it that is gone afterwards.
+bool may_leave_idle();
+
 class Background {
   public:
     // `must_hurry(hurrying now)` is asked every 10 ms on a thread of its own, and as soon as `alarm` is readable. -1: there is none.

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -66,6 +67,26 @@ TEST(Background, gives_way_hurries_and_is_as_before_afterwards) {
     }
     EXPECT_EQ(sched_getscheduler(0), SCHED_OTHER);
     EXPECT_EQ(getpriority(PRIO_PROCESS, 0), nice);
+}
+
+// A recorder of somebody with no more than the rights to BPF.
+TEST(Background, does_not_enter_what_it_may_not_leave) {
+    if (geteuid() != 0) {
+        GTEST_SKIP() << "only root may become somebody who may not leave SCHED_IDLE";
+    }
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        const rlimit none{0, 0};
+        if (setrlimit(RLIMIT_NICE, &none) != 0 || setresuid(65534, 65534, 65534) != 0) {
+            _exit(2);
+        }
+        const Background background([](bool) { return false; }, -1);
+        _exit(!may_leave_idle() && sched_getscheduler(0) == SCHED_OTHER ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
 }
 
 }  // namespace

@@ -16,12 +16,15 @@
 #include "base/clock.h"
 #include "base/signals.h"
 #include "base/spawn.h"
+#include "recorder/background.h"
 #include "trace/trace_folder.h"
 
 namespace dyetrace::recorder {
 namespace {
 
 constexpr sched_param kNoParameters{};
+// A sealer that nobody could hurry when it is waited for: beside many who work it would get nothing for minutes in SCHED_IDLE.
+constexpr int kNiceForever = 5;
 constexpr std::chrono::milliseconds kLookEvery{100};
 constexpr std::int64_t kShowAfterNs =
     300'000'000;  // on a terminal; what is done by then needs no progress
@@ -114,7 +117,11 @@ void Companions::start_sealer() {
             "cannot start the sealer: the trace stays in segments until `dyetrace seal` is run");
     }
     sealer_ = started.value();
-    sched_setscheduler(sealer_, SCHED_IDLE, &kNoParameters);
+    if (may_leave_idle()) {
+        sched_setscheduler(sealer_, SCHED_IDLE, &kNoParameters);
+    } else {
+        setpriority(PRIO_PROCESS, static_cast<id_t>(sealer_), kNiceForever);
+    }
 }
 
 std::optional<Sealing> Companions::await_sealer() {

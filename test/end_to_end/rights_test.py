@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Who may read a trace, and what the programs that make and read one give up."""
 
+import json
 import os
+import shutil
 import stat
 import subprocess
 
@@ -81,6 +83,38 @@ class RightsTest(support.EndToEndTest):
         self.wait_for(lambda: trace.number("SELECT count(*) FROM dye_hits") > 0, "the dye is seen")
         self.assertEqual(self.stop(recorder, support.signal.SIGTERM), -support.signal.SIGTERM)
         self.assertEqual(trace.accounting()["lost"], 0)
+
+    def test_who_has_two_capabilities_records_and_asks(self):
+        """The trace is sealed, too, beside others who work: nobody could take its sealer out of SCHED_IDLE."""
+        os.chmod(self.folder, 0o755)
+        programs, traces = self.path("programs"), self.path("traces")
+        os.mkdir(programs)
+        os.mkdir(traces)
+        os.chown(traces, NOBODY, NOBODY)
+        built = os.path.dirname(support.DYETRACE)
+        for name in ("dyetrace", "dyetrace-store", "libduckdb.so"):  # others may not go to where they are built
+            shutil.copy(os.path.join(built, name), programs)
+        dyetrace, trace = os.path.join(programs, "dyetrace"), os.path.join(traces, "trace")
+        with open(self.path("source"), "w", encoding="ascii") as file:
+            file.write("some text\n" * 1000)
+        recorder = subprocess.Popen(["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all,+bpf,+perfmon",
+                                     "--ambient-caps=-all,+bpf,+perfmon", "--bounding-set=-all,+bpf,+perfmon", dyetrace, "record", "-o", trace, "--content=hash",
+                                     "--", "sh", "-c", "cat; exec cat source"],
+                                    cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(support.end, recorder)
+        self.wait_for(lambda: recorder.poll() is not None or support.children_of(recorder.pid, "dyetrace-store"), "the sealer runs")
+        self.wait_for(lambda: recorder.poll() is not None or status_of(recorder.pid)["Seccomp"] == "2", "the recorder has given up what it does not need")
+        self.assertIsNone(recorder.poll(), recorder.stderr.read() if recorder.poll() is not None else "")
+        self.assertEqual(int(status_of(recorder.pid)["CapPrm"], 16), BPF | PERFMON)
+        sealer = support.children_of(recorder.pid, "dyetrace-store")[0]
+        self.assertEqual(os.sched_getscheduler(sealer), os.SCHED_OTHER)
+        _, errors = recorder.communicate(timeout=support.PATIENCE_S)
+        self.assertEqual(recorder.returncode, 0, errors)
+        self.assertIn("nothing lost", errors)
+        self.assertIn("sealed in", errors)
+        asked = as_nobody(dyetrace, "sql", trace, "--format", "json",
+                          "select sum(bytes) as bytes, count(fingerprint) > 0 as is_hashed from events where path like '%/source' and transfer = 'read'")
+        self.assertEqual(json.loads(asked.stdout or "null"), {"bytes": 10000, "is_hashed": True}, asked.stderr)
 
     def test_a_command_that_became_another_user_gets_its_signals(self):
         trace, recorder = self.start_recording("--", "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "cat", stdin=subprocess.PIPE)

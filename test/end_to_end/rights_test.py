@@ -11,6 +11,9 @@ import support
 
 NOBODY, GROUP = 65534, 1  # daemon
 BPF, PERFMON, SYS_NICE, KILL = 1 << 39, 1 << 38, 1 << 23, 1 << 5
+# What a container's processes may by the defaults of the usual runtimes.
+IN_CONTAINERS = ("chown", "dac_override", "fowner", "fsetid", "kill", "setgid", "setuid", "setpcap", "net_bind_service", "net_raw", "sys_chroot", "mknod",
+                 "audit_write", "setfcap")
 SECRET = "00112233445566778899aabbccddeeff"
 
 
@@ -115,6 +118,29 @@ class RightsTest(support.EndToEndTest):
         asked = as_nobody(dyetrace, "sql", trace, "--format", "json",
                           "select sum(bytes) as bytes, count(fingerprint) > 0 as is_hashed from events where path like '%/source' and transfer = 'read'")
         self.assertEqual(json.loads(asked.stdout or "null"), {"bytes": 10000, "is_hashed": True}, asked.stderr)
+
+    def test_in_a_container_two_capabilities_more_are_enough(self):
+        """Numbers of processes are the container's on the command line, and the kernel's in the trace."""
+        with open(self.path("source"), "wb") as file:
+            file.write(os.urandom(100_000))
+        os.mkfifo(self.path("go"))
+        rights = "-all," + ",".join("+" + name for name in IN_CONTAINERS + ("bpf", "perfmon"))
+        script = "sh -c 'cat go; cat source; :' >out & \"$0\" record --pid $! --output trace; echo $! >number"
+        contained = self.start(["unshare", "--mount", "--net", "--uts", "--ipc", "--cgroup", "--pid", "--fork", "--mount-proc", "--kill-child",
+                                "setpriv", f"--bounding-set={rights}", f"--inh-caps={rights}", f"--ambient-caps={rights}", "sh", "-c", script, support.DYETRACE],
+                               cwd=self.folder, stderr=subprocess.PIPE)
+        trace = support.Trace(self.path("trace"))
+        self.wait_for(lambda: self.listens(trace) or contained.poll() is not None, "the recorder listens")
+        with open(self.path("go"), "w", encoding="ascii") as go:
+            worker = support.children_of(support.children_of(contained.pid)[0], "sh")[0]
+            go.write("go")
+        _, errors = contained.communicate(timeout=support.PATIENCE_S)
+        self.assertIn(b"nothing lost", errors)
+        self.assertEqual(trace.rows("SELECT e.comm, sum(bytes) AS bytes, p.ppid FROM events e JOIN processes p USING (process_id) "
+                                    "WHERE path LIKE '%/source' AND bytes > 0 GROUP BY ALL"),
+                         [{"comm": "cat", "bytes": 100_000, "ppid": worker}])
+        with open(self.path("number"), encoding="ascii") as number:
+            self.assertLess(int(number.read()), 10)
 
     def test_a_command_that_became_another_user_gets_its_signals(self):
         trace, recorder = self.start_recording("--", "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "cat", stdin=subprocess.PIPE)

@@ -210,31 +210,37 @@ os.write(out("through_socket"), far.recv(5000))
         self.assertEqual(self.files(possible), {"plain", "packed.gz", "packed2.gz"})
 
     def test_what_a_mapping_may_have_written_is_never_certain_to_be_what_was_written(self):
-        """A file that nobody maps, the same one mapped for reading, and one that a child changes through its mapping."""
+        """A file that nobody maps, one mapped for reading, and two that a child changes: through a mapping for writing, and through one that it makes writable."""
         self.random_file("source", 20_000)
         trace = self.record("--content=hash", "--", sys.executable, "-S", "-E", "-c", """
-import mmap, os
+import ctypes, mmap, os
 def copied(source, target):
     with open(source, "rb", buffering=0) as file: data = file.read()
     with open(target, "wb", buffering=0) as file: file.write(data)
-for name in ("alone", "looked_at", "changed"):
+for name in ("alone", "looked_at", "changed", "unlocked"):
     copied("source", name)
     copied(name, name + ".before")
 with open("looked_at", "rb") as file: assert mmap.mmap(file.fileno(), 0, mmap.MAP_SHARED, mmap.PROT_READ)[0] >= 0
 if os.fork() == 0:
     with open("changed", "r+b") as file, mmap.mmap(file.fileno(), 0) as memory: memory[:7] = b"changed"
+    libc, fd = ctypes.CDLL(None), os.open("unlocked", os.O_RDWR)
+    libc.mmap.restype, libc.mmap.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
+    memory = libc.mmap(None, 4096, mmap.PROT_READ, mmap.MAP_SHARED, fd, 0)
+    assert libc.mprotect(ctypes.c_void_p(memory), ctypes.c_size_t(4096), mmap.PROT_READ | mmap.PROT_WRITE) == 0
+    ctypes.memmove(memory, b"changed", 7)
     os._exit(0)
 os.wait()
 if os.fork() == 0:
-    for name in ("alone", "looked_at", "changed"): copied(name, name + ".after")
+    for name in ("alone", "looked_at", "changed", "unlocked"): copied(name, name + ".after")
     os._exit(0)
 os.wait()
 """, cwd=self.folder)
         flows = trace.rows("SELECT e.path, certainty FROM flows JOIN events e ON e.event_id = to_event "
-                           "WHERE rule = 'file' AND regexp_matches(path, '/(alone|looked_at|changed)$') ORDER BY e.start_ns")
-        certainties = {name: [row["certainty"] for row in flows if row["path"].endswith("/" + name)] for name in ("alone", "looked_at", "changed")}
-        self.assertEqual(certainties, {"alone": ["certain"] * 2, "looked_at": ["certain"] * 2, "changed": ["certain", "likely"]})
-        caused = trace.rows("SELECT DISTINCT e.path FROM edges JOIN events e ON e.event_id = to_event WHERE rule = 'file' AND regexp_matches(path, '/(alone|looked_at|changed)$')")
+                           "WHERE rule = 'file' AND regexp_matches(path, '/(alone|looked_at|changed|unlocked)$') ORDER BY e.start_ns")
+        certainties = {name: [row["certainty"] for row in flows if row["path"].endswith("/" + name)] for name in ("alone", "looked_at", "changed", "unlocked")}
+        self.assertEqual(certainties, {"alone": ["certain"] * 2, "looked_at": ["certain"] * 2,
+                                       "changed": ["certain", "likely"], "unlocked": ["certain", "likely"]})
+        caused = trace.rows("SELECT DISTINCT e.path FROM edges JOIN events e ON e.event_id = to_event WHERE rule = 'file' AND regexp_matches(path, '/(alone|looked_at|changed|unlocked)$')")
         self.assertEqual({os.path.basename(row["path"]) for row in caused}, {"alone", "looked_at"}, "what is likely is no cause")
         self.assertIn("likely (file)", self.follow(trace, "--path", self.seen(self.path("changed.after")), "--back"))
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Which memory processes share when a recording begins, for src/capture: a shared_mapping fact, but for its time, into the iterator's file.
- * And the file that is mapped where msync and munmap act.
+ * And the file that is mapped where msync, mprotect and munmap act.
  */
 #include "kernel/helpers/object.h"
 #include "kernel/iterators.h"
@@ -49,7 +49,7 @@ static long keep_mapping(struct task_struct *task, struct vm_area_struct *area, 
 	return 0;
 }
 
-/* msync, munmap: what is mapped at their address; of several mappings the first. Nothing while another thread changes the mappings. */
+/* msync, mprotect, munmap: what is mapped at their address; of several mappings the first. Nothing while another thread changes the mappings. */
 SEC("tp_btf/sys_enter")
 int BPF_PROG(prepare_mapping, struct pt_regs *regs, long id)
 {

@@ -3,7 +3,7 @@
 -- statement items: CTEs up to `items`: what each handle stands for. Files that the kernel makes up while they are read do not give back what was written. The other end of a
 -- TCP connection must be in the trace, else nothing would ever take what is sent. A queue of messages is one for the calls of messages only;
 -- one of System V was made by msgget if its key is IPC_PRIVATE (0) or IPC_EXCL (1024) was asked for. A file that somebody maps for
--- writing may hold from then on what no call wrote.
+-- writing, or whose shared mapping mprotect makes writable, may hold from then on what no call wrote.
 connected AS (SELECT connection_id FROM internal.lone_handles WHERE connection_id IS NOT NULL
     GROUP BY 1 HAVING count(DISTINCT object_id) > 1),
 tcp AS (SELECT object_id, max(connection_id) AS connection_id FROM internal.lone_handles SEMI JOIN connected USING (connection_id)
@@ -21,11 +21,16 @@ born AS (SELECT h.object_id FROM internal.raw_event_object e JOIN internal.lone_
   UNION SELECT h.object_id FROM internal.lone_calls e JOIN internal.lone_handles h USING (host_index, handle_id)
     JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall WHERE e.result >= 0 AND k.name = 'mq_open'
     AND e.argument1 & {open_flags.O_CREAT} <> 0 AND e.argument1 & {open_flags.O_EXCL} <> 0),
-mapped AS (SELECT object_id, min(since_ns)::UBIGINT AS mapped_ns FROM (
-    SELECT h.object_id, e.start_ns AS since_ns FROM internal.lone_calls e JOIN internal.lone_handles h USING (host_index, handle_id)
+shared AS (
+    SELECT h.object_id, e.start_ns AS since_ns, e.argument2 & {mmap_protection.PROT_WRITE} <> 0 AS is_writable FROM internal.lone_calls e JOIN internal.lone_handles h USING (host_index, handle_id)
       JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall WHERE k.name IN ('mmap', 'mmap2') AND e.result >= 0
-      AND e.argument2 & {mmap_protection.PROT_WRITE} <> 0 AND e.argument3 & {mmap_flags.MAP_SHARED} <> 0 AND e.argument3 & {mmap_flags.MAP_ANONYMOUS} = 0
-    UNION ALL SELECT h.object_id, 0 FROM internal.raw_shared_mapping s JOIN internal.lone_handles h USING (host_index, device, inode) WHERE s.is_writable <> 0)
+      AND e.argument3 & {mmap_flags.MAP_SHARED} <> 0 AND e.argument3 & {mmap_flags.MAP_ANONYMOUS} = 0
+    UNION ALL SELECT h.object_id, 0, s.is_writable <> 0 FROM internal.raw_shared_mapping s JOIN internal.lone_handles h USING (host_index, device, inode)),
+mapped AS (SELECT object_id, min(since_ns)::UBIGINT AS mapped_ns FROM (
+    SELECT object_id, since_ns FROM shared WHERE is_writable
+    UNION ALL SELECT h.object_id, e.start_ns FROM internal.lone_calls e JOIN internal.lone_handles h USING (host_index, handle_id)
+      JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall SEMI JOIN shared s ON s.object_id = h.object_id
+      WHERE k.name IN ('mprotect', 'pkey_mprotect') AND e.result >= 0 AND e.argument2 & {mmap_protection.PROT_WRITE} <> 0)
   GROUP BY 1),
 queue_messages AS (SELECT host_index, cpu, parent_sequence AS sequence, nullif(range_begin, -1) AS type, CASE WHEN handle_id = 0 THEN range_end END AS ipc_namespace,
     CASE WHEN handle_id > 0 THEN range_end END AS left_over FROM internal.raw_event_object WHERE role = {event_role.message}),

@@ -336,7 +336,7 @@ mlock2|325|376|~|start:ulong,len:ulong,flags:mlock2_flags|~|~|~|~
 copy_file_range|326|377|~|,,fd_out:fd2,,len:size,flags:uint|~|~|copy_to|~
 preadv2|327|378|546|,,vlen:count,pos_low:offset_low,pos_high:offset_high,flags:rwf_flags|~|~|read|~
 pwritev2|328|379|547|,,vlen:count,pos_low:offset_low,pos_high:offset_high,flags:rwf_flags|~|~|write|~
-pkey_mprotect|329|380|~|start:ulong,len:ulong,prot:ulong,pkey:int|~|~|~|~
+pkey_mprotect|329|380|~|start:address,len:size,prot:mmap_protection,pkey:int|~|~|~|~
 pkey_alloc|330|381|~|flags:ulong,init_val:ulong|~|~|~|~
 pkey_free|331|382|~|pkey:int|~|~|~|~
 statx|332|383|~|dfd:dirfd,,flags:statx_flags,mask:statx_mask,|~|~|~|~

@@ -172,7 +172,7 @@ enum syscall_number {
     [7] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .narrow = 0x6, .flags = CALL_DECODED}, /* poll */ \
     [8] = {.fd = 1, .event_class = 1, .returns = 6, .narrow = 0x5, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* lseek */ \
     [9] = {.size = 2, .fd = 5, .offset = 6, .event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mmap */ \
-    [10] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* mprotect */ \
+    [10] = {.size = 2, .event_class = 6, .returns = 1, .special = SPECIAL_MAPPING, .flags = CALL_DECODED}, /* mprotect */ \
     [11] = {.size = 2, .event_class = 6, .returns = 1, .special = SPECIAL_MAPPING, .flags = CALL_DECODED}, /* munmap */ \
     [12] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* brk */ \
     [13] = {.event_class = 5, .returns = 1, .capture[1] = 30, .capture[2] = 30, .narrow = 0x1, .flags = CALL_DECODED}, /* rt_sigaction */ \
@@ -491,7 +491,7 @@ enum syscall_number {
     [326] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .capture[1] = 24, .capture[3] = 24, .before = 0xa, .narrow = 0x25, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* copy_file_range */ \
     [327] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .capture[1] = 6, .narrow = 0x20, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* preadv2 */ \
     [328] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .capture[1] = 6, .narrow = 0x20, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_IS_IO | CALL_MOVES}, /* pwritev2 */ \
-    [329] = {.event_class = 0, .returns = 0, .narrow = 0x8}, /* pkey_mprotect */ \
+    [329] = {.size = 2, .event_class = 6, .returns = 1, .special = SPECIAL_MAPPING, .narrow = 0x8, .flags = CALL_DECODED}, /* pkey_mprotect */ \
     [330] = {.event_class = 0, .returns = 0}, /* pkey_alloc */ \
     [331] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* pkey_free */ \
     [332] = {.dirfd = 1, .path = 2, .at_flags = 3, .event_class = 2, .returns = 1, .capture[4] = 86, .narrow = 0xd, .flags = CALL_DECODED | CALL_TEXTS}, /* statx */ \
@@ -558,7 +558,7 @@ enum syscall_number {
     [168] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .flags = CALL_DECODED}, /* poll */ \
     [19] = {.fd = 1, .event_class = 1, .returns = 6, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* lseek */ \
     [90] = {.size = 2, .fd = 5, .offset = 6, .packed = 6, .event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mmap */ \
-    [125] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* mprotect */ \
+    [125] = {.size = 2, .event_class = 6, .returns = 1, .special = SPECIAL_MAPPING, .flags = CALL_DECODED}, /* mprotect */ \
     [91] = {.size = 2, .event_class = 6, .returns = 1, .special = SPECIAL_MAPPING, .flags = CALL_DECODED}, /* munmap */ \
     [45] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* brk */ \
     [174] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigaction */ \
@@ -868,7 +868,7 @@ enum syscall_number {
     [377] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* copy_file_range */ \
     [378] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* preadv2 */ \
     [379] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_IS_IO | CALL_MOVES}, /* pwritev2 */ \
-    [380] = {.event_class = 0, .returns = 0}, /* pkey_mprotect */ \
+    [380] = {.size = 2, .event_class = 6, .returns = 1, .special = SPECIAL_MAPPING, .flags = CALL_DECODED}, /* pkey_mprotect */ \
     [381] = {.event_class = 0, .returns = 0}, /* pkey_alloc */ \
     [382] = {.event_class = 0, .returns = 0}, /* pkey_free */ \
     [383] = {.dirfd = 1, .path = 2, .at_flags = 3, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* statx */ \

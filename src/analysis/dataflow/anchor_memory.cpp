@@ -197,17 +197,18 @@ class AnchorMemory::Writer {
     // From an anchor back to where calls of both sides begin.
     void back_to_borders(const SummedStrip& source, const Match& match) {
         std::uint64_t longest = 0;
-        for (const SummedStrip::Call& call : target_.calls) {
-            if (call.begin.position < std::max(written_.covered, covered_) ||
-                call.begin.position >= match.target.position) {
-                continue;
-            }
-            const std::uint64_t bytes = match.target.position - call.begin.position;
+        const auto begin_of = [](const SummedStrip::Call& call) { return call.begin.position; };
+        const auto first_open = std::ranges::lower_bound(
+            target_.calls, std::max(written_.covered, covered_), {}, begin_of);
+        const auto after =
+            std::ranges::lower_bound(target_.calls, match.target.position, {}, begin_of);
+        for (auto call = first_open; call < after && longest == 0; ++call) {
+            const std::uint64_t bytes = match.target.position - call->begin.position;
             const auto border = bytes <= match.source.position
                                     ? source.border_at(match.source.position - bytes)
                                     : std::nullopt;
-            if (border && bytes > longest &&
-                sum_between(*border, match.source) == sum_between(call.begin, match.target)) {
+            if (border &&
+                sum_between(*border, match.source) == sum_between(call->begin, match.target)) {
                 longest = bytes;
             }
         }

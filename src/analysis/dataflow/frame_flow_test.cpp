@@ -135,6 +135,47 @@ TEST(FrameFlow, goes_over_the_borders_of_calls_where_nothing_was_put_in) {
     EXPECT_EQ(Wire::bytes_from(flows, 1, 101), content.size());
 }
 
+// As redis-cli reads a value, and sed writes it: what one call moves on the one side are hundreds on the other.
+TEST(FrameFlow, goes_through_many_small_calls_on_either_side) {
+    const std::string content = random_bytes(400'000, 11);
+    Wire wire;
+    wire.move(5, file(1, 0), true, content, {512});
+    wire.move(5, end_of(1, true, 0), false, "SET " + content, {content.size() + 4});
+    wire.move(6, file(2, 0), true, content, {content.size()});
+    wire.move(6, end_of(2, true, 0), false, content, {7});
+    const auto flows = wire.flows();
+    wire.check(flows);
+    EXPECT_EQ(Wire::bytes_from(flows, 1, 101), content.size());
+    EXPECT_EQ(Wire::bytes_from(flows, 2, 102), content.size());
+}
+
+// A process that reads a file in calls of a byte, and one that reads many files: what is forgotten is counted.
+TEST(FrameFlow, has_strips_of_as_many_calls_as_there_is_room_for) {
+    Strips strips;
+    const auto read = [&](std::uint64_t object, std::uint64_t at) {
+        Operation operation = read_of(1, file(object, at), 1);
+        operation.sum = 7;
+        return strips.add(operation, Act{.event = 1, .object = object, .offset = at});
+    };
+    for (std::uint64_t at = 0; at < kCallsOfStripMax; ++at) {
+        read(1, at);
+    }
+    EXPECT_EQ(strips.forgotten(), 0u);
+    const SummedStrip* const strip = read(1, kCallsOfStripMax);
+    EXPECT_EQ(strip->calls.size(), kCallsOfStripMax);
+    EXPECT_EQ(strip->calls.front().begin.position, 1u);
+    EXPECT_EQ(strips.forgotten(), 1u);
+    for (std::uint64_t object = 2; object <= 4; ++object) {
+        for (std::uint64_t at = 0; at < kCallsOfStripMax; ++at) {
+            read(object, at);
+        }
+    }
+    EXPECT_EQ(strips.forgotten(), 1u);
+    read(4, kCallsOfStripMax);
+    read(5, 0);
+    EXPECT_EQ(strips.forgotten(), 2u + kCallsOfStripMax) << "the one that did not grow for longest";
+}
+
 TEST(FrameFlow, goes_up_to_a_short_head_wherever_it_is) {
     const std::string content = random_bytes(400'000, 2);
     Wire wire;

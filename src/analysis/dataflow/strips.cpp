@@ -35,13 +35,16 @@ SummedStrip* Strips::add(const Operation& operation, const Act& act) {
         *strip = {.id = id, .object = act.object, .end = {act.offset, 0}, .calls = {}};
     }
     strip->calls.push_back({operation.event, strip->end});
-    if (strip->calls.size() > kCallsMax) {
+    ++calls_;
+    if (strip->calls.size() > kCallsOfStripMax) {
         strip->calls.pop_front();
+        --calls_;
+        ++forgotten_;
     }
     strip->end = {act.offset + operation.bytes,
                   content::joined_sum(strip->end.sum, *operation.sum, operation.bytes)};
-    strip->used = ++calls_;
-    if (strips_.size() > kStripsMax) {
+    strip->used = ++used_;
+    if (strips_.size() > kStripsMax || calls_ > kCallsMax) {
         forget_oldest();
     }
     return strip;
@@ -61,8 +64,15 @@ void Strips::forget_oldest() {
     }
     const auto quarter = used.begin() + static_cast<std::ptrdiff_t>(used.size() / 4);
     std::nth_element(used.begin(), quarter, used.end());
-    forgotten_ +=
-        std::erase_if(strips_, [&](const auto& one) { return one.second.used < *quarter; });
+    std::erase_if(strips_, [&](const auto& one) {
+        const SummedStrip& strip = one.second;
+        if (strip.used >= *quarter) {
+            return false;
+        }
+        calls_ -= strip.calls.size();
+        forgotten_ += strip.calls.size();
+        return true;
+    });
     std::erase_if(last_of_, [&](const auto& last) { return !strips_.contains(last.second); });
 }
 

@@ -3,7 +3,7 @@
 //   write  write      write            a strip of three calls; the sum of what lies between two borders, or a border and an anchor,
 //   |------|----------|----|           follows from their sums (content/content_sum.h)
 //
-// Memory: kStripsMax strips, each with its last kCallsMax calls; older ones are forgotten, and counted.
+// Memory: kStripsMax strips, kCallsMax calls in all of them, the last kCallsOfStripMax of each; older ones are forgotten, and counted.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,9 @@
 namespace dyetrace::analysis {
 
 inline constexpr std::size_t kStripsMax = 16'384;
-inline constexpr std::size_t kCallsMax = 128;  // of a strip: 32 bytes each
+inline constexpr std::size_t kCallsMax = 1 << 21;  // 32 bytes each: 64 MiB
+// A quarter: what is read in small calls and written at once is 256 MiB in calls of 512 bytes.
+inline constexpr std::size_t kCallsOfStripMax = kCallsMax / 4;
 
 // A place in a strip whose sum is known: a border of calls, or the end of an anchor's window.
 struct StripPlace {
@@ -38,7 +40,7 @@ struct SummedStrip {
     std::uint64_t object = 0;
     std::uint64_t used = 0;  // by what call it grew last
     StripPlace end;
-    std::deque<Call> calls;  // the last ones; each ends where the next one begins
+    std::deque<Call> calls;  // by position; each ends where the next one begins
 
     std::uint64_t end_of(std::size_t call) const {
         return call + 1 < calls.size() ? calls[call + 1].begin.position : end.position;
@@ -64,8 +66,9 @@ class Strips {
     std::unordered_map<std::uint64_t, SummedStrip> strips_;  // by id
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t>
         last_of_;  // id, by process and object
-    std::uint64_t ids_ = 0, calls_ = 0;
-    std::uint64_t forgotten_ = 0;
+    std::uint64_t ids_ = 0, used_ = 0;
+    std::size_t calls_ = 0;        // of all strips
+    std::uint64_t forgotten_ = 0;  // calls
 };
 
 }  // namespace dyetrace::analysis

@@ -302,6 +302,28 @@ TEST(HashFlow, a_child_knows_what_its_parent_knew_when_it_was_made) {
     EXPECT_EQ(flows.text(), "1→2 hash 0+100 likely\n1→3 hash 0+100 likely\n");
 }
 
+// Redis does so without a disk: a child that it made sends what it holds over a pipe to its parent, whose reads of it end before the child's write does.
+TEST(HashFlow, is_of_the_last_read_that_the_writer_may_have) {
+    Flows flows({}, {.processes = {{.process = 6, .parent = 5, .start_ns = 15}}});
+    flows.add(read_of(1, file(7, 0), 100).by(5).saying(42).at(3, 5));
+    flows.add(read_of(2, file(7, 0), 100).by(5).saying(42).at(5, 10));
+    flows.add(read_of(3, piped(9), 100).by(5).saying(42).at(20, 30));
+    flows.add(read_of(4, piped(9), 100).by(5).saying(42).at(30, 40));
+    flows.add(write_of(5, file(8, 0), 100).by(6).saying(42).at(18, 45));
+    flows.add(write_of(6, file(8, 100), 100).by(5).saying(42).at(35, 50));
+    EXPECT_EQ(flows.text(), "2→5 hash 0+100 likely\n3→6 hash 0>100+100 likely\n");
+}
+
+TEST(HashFlow, of_the_last_reads_of_a_content_remembers_no_more_than_the_limit) {
+    Flows flows({.reads_max = 100});
+    for (std::uint64_t i = 1; i <= 1 + kTakensEach; ++i) {
+        flows.add(read_of(i, file(7, 0), 100).by(5).saying(42).at(10 * i, 10 * i + 5));
+    }
+    flows.add(write_of(20, file(8, 0), 100).by(5).saying(42).at(26, 90));  // 2 has ended
+    flows.add(write_of(21, file(9, 0), 100).by(5).saying(42).at(16, 95));  // none but 1 has
+    EXPECT_EQ(flows.text(), "2→20 hash 0+100 likely\n");
+}
+
 TEST(HashFlow, remembers_no_more_than_the_limit) {
     Flows flows({.reads_max = 4});
     for (std::uint64_t i = 1; i <= 12; ++i) {

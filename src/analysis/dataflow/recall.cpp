@@ -4,13 +4,36 @@
 
 namespace dyetrace::analysis {
 
-void Recall::add(const Operation& operation, std::uint64_t key, const Taken& taken) {
-    young_.insert_or_assign(Key{operation.process, key, false}, taken);
-    if (const std::uint64_t memory = ancestry_->memory_of(operation.process); memory != 0) {
-        young_.insert_or_assign(Key{memory, key, true}, taken);
+void Recall::add(const Key& key, const Taken& taken) {
+    const auto [entry, is_new] = young_.of_key.try_emplace(key, Layer{taken});
+    Layer& last = entry->second;
+    if (!is_new && last.taken.event == taken.event) {
+        last.taken = taken;
+        return;
     }
-    if (young_.size() >= taken_max_) {
-        forgotten_ += old_.size();
+    ++young_.count;
+    if (is_new) {
+        return;
+    }
+    auto before = std::make_unique<Layer>(std::move(last));
+    last = {taken, std::move(before)};
+    Layer* oldest = &last;
+    for (std::size_t layers = 1; layers < kTakensEach && oldest != nullptr; ++layers) {
+        oldest = oldest->before.get();
+    }
+    if (oldest != nullptr && oldest->before != nullptr) {
+        oldest->before.reset();
+        --young_.count;
+    }
+}
+
+void Recall::add(const Operation& operation, std::uint64_t key, const Taken& taken) {
+    add(Key{operation.process, key, false}, taken);
+    if (const std::uint64_t memory = ancestry_->memory_of(operation.process); memory != 0) {
+        add(Key{memory, key, true}, taken);
+    }
+    if (young_.count >= taken_max_) {
+        forgotten_ += old_.count;
         old_ = std::exchange(young_, {});
     }
 }
@@ -19,10 +42,13 @@ std::optional<Taken> Recall::find(const Key& key,
                                   const Operation& operation,
                                   std::uint64_t until_ns) const {
     for (const Takens* takens : {&young_, &old_}) {
-        const auto taken = takens->find(key);
-        if (taken != takens->end() && taken->second.end_ns <= until_ns &&
-            taken->second.event != operation.event) {
-            return taken->second;
+        const auto entry = takens->of_key.find(key);
+        for (const Layer* layer = entry == takens->of_key.end() ? nullptr : &entry->second;
+             layer != nullptr;
+             layer = layer->before.get()) {
+            if (layer->taken.end_ns <= until_ns && layer->taken.event != operation.event) {
+                return layer->taken;
+            }
         }
     }
     return std::nullopt;

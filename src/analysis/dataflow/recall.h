@@ -2,10 +2,14 @@
 // of those that it may have them from: its own process's, that of a process which made it, one that shares memory with it.
 //
 //   recall.add(read, key, taken)   …   recall.find(write, key)   ─► taken, if it ended before the write began
+//
+// Of each content the last kTakensEach calls are remembered: the last one may be too late for who writes, a child that was made before it, or a write that is
+// under way while its own reader takes the bytes out of the other end.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 
@@ -25,6 +29,8 @@ struct Taken {
         0;  // of an anchor: to which the call belongs, and the sum up to the window's end
     std::uint64_t sum = 0;
 };
+
+inline constexpr std::size_t kTakensEach = 4;
 
 class Recall {
   public:
@@ -49,8 +55,17 @@ class Recall {
             return key.content ^ (key.owner * 2 + (key.is_memory ? 1 : 0)) * 0x9e3779b97f4a7c15u;
         }
     };
-    using Takens = std::unordered_map<Key, Taken, HashOfKey>;
+    // What was taken in of one content, the last one first.
+    struct Layer {
+        Taken taken;
+        std::unique_ptr<Layer> before = nullptr;
+    };
+    struct Takens {
+        std::unordered_map<Key, Layer, HashOfKey> of_key;
+        std::size_t count = 0;  // of all layers
+    };
 
+    void add(const Key& key, const Taken& taken);
     std::optional<Taken> find(const Key& key,
                               const Operation& operation,
                               std::uint64_t until_ns) const;

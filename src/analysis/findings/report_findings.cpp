@@ -172,7 +172,8 @@ void add_small(const Report& report, Candidates& out) {
         if (small.calls == 0) {
             continue;
         }
-        const std::uint64_t needed = std::max<std::uint64_t>(1, small.bytes / kBufferBytes);
+        const std::uint64_t needed =
+            std::max<std::uint64_t>(1, (small.bytes + kBufferBytes - 1) / kBufferBytes);
         std::string text = fmt::format(
             "{} {} {} in {} calls of {} on average ({}); with a buffer of 64 KiB {} would do",
             small.process,

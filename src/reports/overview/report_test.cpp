@@ -173,7 +173,7 @@ TEST(Findings, name_the_cost_and_put_the_dearest_first) {
     EXPECT_EQ(findings[0].text, "thread db[3] was blocked 92 % of 100 ms by files");
     EXPECT_EQ(findings[1].text,
               "dd[1] read /it's in 40,000 calls of 12 B on average (30 ms); with a buffer of 64 "
-              "KiB 7 would do");
+              "KiB 8 would do");
     EXPECT_EQ(
         proof_of(findings[1]),
         "select * from events where pid = 1 and path = '/it''s' and bytes < 512 order by start_ns");

@@ -140,9 +140,9 @@ Feature probe_programs() {
 Feature describe_calls() {
     std::size_t all = 0, decoded = 0, all32 = 0;
     for (const schema::SyscallInfo& call : schema::syscalls()) {
-        all += call.abi == schema::Abi::kX8664 ? 1 : 0;
-        decoded += call.abi == schema::Abi::kX8664 && call.decoded ? 1 : 0;
-        all32 += call.abi == schema::Abi::kI386 ? 1 : 0;
+        all += call.abi == schema::kNativeAbi ? 1 : 0;
+        decoded += call.abi == schema::kNativeAbi && call.decoded ? 1 : 0;
+        all32 += call.abi == schema::kCompatAbi ? 1 : 0;
     }
     return {"system calls",
             Availability::kYes,

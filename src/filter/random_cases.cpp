@@ -241,7 +241,7 @@ schema::OwnedRecord RandomCases::syscall_event(std::uint64_t sequence) {
     e.result = result();
     e.context_id = static_cast<std::uint32_t>(below(kTasks + 2));
     e.syscall = pick(kCalls);
-    e.abi = static_cast<std::uint8_t>(below(4));
+    e.abi = static_cast<std::uint8_t>(below(6));
     e.state = static_cast<std::uint8_t>(below(3));
     e.present = static_cast<std::uint32_t>(random_() & (chance(50) ? 0x7ffffu : 0x73fffu));
     e.fd = static_cast<std::int32_t>(below(6)) - 1;
@@ -286,7 +286,7 @@ schema::OwnedRecord RandomCases::part_event(std::uint64_t sequence) {
     e.part = static_cast<std::uint32_t>(below(3));
     e.operation = pick(kCalls);
     e.event_class = static_cast<std::uint8_t>(below(11));
-    e.abi = static_cast<std::uint8_t>(below(4));
+    e.abi = static_cast<std::uint8_t>(below(6));
     e.present = static_cast<std::uint32_t>(random_() & 0xfff);
     e.fd = static_cast<std::int32_t>(below(6)) - 1;
     e.handle_id = static_cast<std::uint32_t>(below(kHandles + 2));

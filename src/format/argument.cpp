@@ -83,13 +83,13 @@ CallText::CallText(const SyscallEvent& event,
 
 std::uint64_t CallText::value(std::size_t index) const {
     const std::uint64_t raw = event_.arguments[index];
-    return info_.abi == schema::Abi::kI386 ? raw & 0xffffffffu : raw;
+    return schema::is_of_32_bits(info_.abi) ? raw & 0xffffffffu : raw;
 }
 
 std::int64_t CallText::signed_value(std::size_t index) const {
     const std::uint64_t raw = event_.arguments[index];
-    return info_.abi == schema::Abi::kI386 ? static_cast<std::int32_t>(raw)
-                                           : static_cast<std::int64_t>(raw);
+    return schema::is_of_32_bits(info_.abi) ? static_cast<std::int32_t>(raw)
+                                            : static_cast<std::int64_t>(raw);
 }
 
 bool CallText::failed() const {
@@ -180,7 +180,7 @@ void CallText::append_address(std::string& out, std::size_t index) const {
 
 bool CallText::creates() const {
     for (std::size_t i = 0; i < info_.argument_count; ++i) {
-        if (info_.arguments[i].type == "open_flags") {
+        if (info_.arguments[i].type.starts_with("open_flags")) {
             return (value(i) & (O_CREAT | 020000000u)) != 0;  // or __O_TMPFILE
         }
     }
@@ -489,7 +489,7 @@ bool CallText::print_plain(std::string& out, std::size_t index) const {
         std::array<std::uint64_t, 6> arguments{};
         std::copy(std::begin(event_.arguments), std::end(event_.arguments), arguments.begin());
         const std::uint64_t number =
-            info_.abi == schema::Abi::kI386 && schema::find_flag_set(type) == nullptr
+            schema::is_of_32_bits(info_.abi) && schema::find_flag_set(type) == nullptr
                 ? value(index)
                 : schema::argument_value(info_, index, arguments);
         out.append(constant_text(type, number, limits_.constants));

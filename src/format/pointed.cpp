@@ -11,6 +11,7 @@
 
 #include "format/argument.h"
 #include "format/bytes.h"
+#include "format/layout.h"
 #include "format/signal.h"
 #include "schema/flags.h"
 
@@ -101,8 +102,13 @@ constexpr std::array kAbridged{
 
 }  // namespace
 
-bool CallText::print_structure(std::string& out, std::size_t index) const {
+std::optional<std::string> CallText::structure(std::size_t index) const {
     const auto bytes = attached(Attachment::kStructure, index);
+    return bytes ? std::optional(common_layout(info_.abi, type_of(index), *bytes)) : std::nullopt;
+}
+
+bool CallText::print_structure(std::string& out, std::size_t index) const {
+    const auto bytes = structure(index);
     if (!bytes) {
         return false;
     }
@@ -149,7 +155,7 @@ bool CallText::print_structure(std::string& out, std::size_t index) const {
 }
 
 bool CallText::print_stat(std::string& out, std::size_t index) const {
-    const auto bytes = attached(Attachment::kStructure, index);
+    const auto bytes = structure(index);
     return bytes && !failed() && append_stat(out, *bytes, detail_.whole, limits_);
 }
 
@@ -226,16 +232,16 @@ bool CallText::print_environment(std::string& out, std::size_t index) const {
 }
 
 bool CallText::print_epoll_events(std::string& out, std::size_t index) const {
-    const auto bytes = attached(Attachment::kStructure, index);
+    const auto bytes = structure(index);
     return bytes && !failed() && append_epoll_events(out, *bytes, moved(), limits_);
 }
 
-// On i386 an offset of 64 bits comes in two registers.
+// In 32-bit programs an offset of 64 bits comes in two registers.
 bool CallText::print_offset(std::string& out, std::size_t index) const {
     std::int64_t offset = signed_value(index);
     const bool split =
         index + 1 < info_.argument_count && info_.arguments[index + 1].type == "offset_high";
-    if (split && info_.abi == schema::Abi::kI386) {
+    if (split && schema::is_of_32_bits(info_.abi)) {
         offset = static_cast<std::int64_t>((value(index + 1) << 32) | value(index));
     }
     out.append(info_.name.starts_with("mmap") ? hex(value(index)) : fmt::format("{}", offset));

@@ -7,6 +7,7 @@
 
 #include "format/argument.h"
 #include "format/bytes.h"
+#include "format/layout.h"
 #include "schema/errors.h"
 #include "schema/flags.h"
 
@@ -120,10 +121,11 @@ bool CallText::append_returned_structure(std::string& out) const {
     const std::string command = schema::flags_text("fcntl_command", value(1));
     const auto result = static_cast<std::uint64_t>(event_.result);
     if (command == "F_GETFL") {
-        fmt::format_to(std::back_inserter(out),
-                       "{:#x} (flags {})",
-                       result,
-                       constant_text("open_flags", result, limits_.constants));
+        fmt::format_to(
+            std::back_inserter(out),
+            "{:#x} (flags {})",
+            result,
+            constant_text("open_flags", common_open_flags(info_.abi, result), limits_.constants));
     } else if (command == "F_GETOWN") {
         limits_.pids.append_either(out, event_.result);
     } else if (command == "F_GETLEASE") {

@@ -12,8 +12,6 @@ enum kernel_constants {
 	S_IFCHR = 0020000,
 	S_IFIFO = 0010000,
 	FMODE_CREATED = 0x100000,
-	TS_COMPAT = 2,
-	X32_SYSCALL_BIT = 0x40000000,
 	PF_EXITING = 0x00000004, /* or has ended, and waits to be reaped */
 	PF_KTHREAD = 0x00200000,
 	TASK_INTERRUPTIBLE = 1,

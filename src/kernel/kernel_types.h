@@ -17,10 +17,6 @@
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
-struct pt_regs {
-	unsigned long bx, cx, dx, si, di, bp, r8, r9, r10, orig_ax, sp;
-};
-
 struct hlist_node {
 	struct hlist_node *next;
 };
@@ -296,7 +292,8 @@ struct mm_struct {
 };
 
 struct thread_info {
-	__u32 status;
+	unsigned long flags;
+	__u32 status; /* x86 */
 };
 
 union kernel_sigval {

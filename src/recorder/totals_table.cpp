@@ -17,7 +17,7 @@ std::string call_name(const Total& total) {
     const schema::SyscallInfo* call = schema::find_syscall(total.abi, total.syscall);
     const std::string name =
         call != nullptr ? std::string(call->name) : fmt::format("syscall_{}", total.syscall);
-    return total.abi == schema::Abi::kI386 ? name + " (32-bit)" : name;
+    return schema::is_of_32_bits(total.abi) ? name + " (32-bit)" : name;
 }
 
 void add(Total& sum, const Total& part) {

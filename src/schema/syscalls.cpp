@@ -60,8 +60,11 @@ std::optional<std::uint32_t> open_flags_of(const Event& event) {
 
 // The tables are made once, because somebody asks for each event.
 std::span<const SyscallInfo> syscalls_of(Abi abi) {
-    static const std::array kCalls = {
-        find_calls_of(Abi{0}), find_calls_of(Abi{1}), find_calls_of(Abi{2})};
+    static const std::array kCalls = {find_calls_of(Abi::kX8664),
+                                      find_calls_of(Abi::kI386),
+                                      find_calls_of(Abi::kX32),
+                                      find_calls_of(Abi::kArm64),
+                                      find_calls_of(Abi::kArm)};
     const auto index = static_cast<std::size_t>(abi);
     return index < kCalls.size() ? kCalls[index] : std::span<const SyscallInfo>();
 }

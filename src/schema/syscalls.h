@@ -51,6 +51,17 @@ ArgumentInfo argument_of(const SyscallInfo& call,
                          std::size_t index,
                          std::span<const std::uint64_t, 6> arguments);
 
+// What the machine that this is compiled for calls its own programs' convention, and that of 32-bit ones.
+#if defined(__aarch64__)
+constexpr Abi kNativeAbi = Abi::kArm64, kCompatAbi = Abi::kArm;
+#else
+constexpr Abi kNativeAbi = Abi::kX8664, kCompatAbi = Abi::kI386;
+#endif
+
+constexpr bool is_of_32_bits(Abi abi) {
+    return abi == Abi::kI386 || abi == Abi::kArm;
+}
+
 // Sorted by (abi, number).
 std::span<const SyscallInfo> syscalls();
 

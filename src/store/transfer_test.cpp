@@ -26,10 +26,11 @@ constexpr struct {
     {"copy_to", "copy_file_range splice"},
     {"read",
      "mq_timedreceive mq_timedreceive_time64 msgrcv pread64 preadv preadv2 process_vm_readv read "
-     "readv recvfrom recvmmsg recvmmsg_time64 recvmsg"},
+     "readv recv recvfrom recvmmsg recvmmsg_time64 recvmsg"},
     {"tee", "tee"},
     {"write",
-     "mq_timedsend mq_timedsend_time64 msgsnd process_vm_writev pwrite64 pwritev pwritev2 sendmmsg "
+     "mq_timedsend mq_timedsend_time64 msgsnd process_vm_writev pwrite64 pwritev pwritev2 send "
+     "sendmmsg "
      "sendmsg sendto vmsplice write writev"},
 };
 

@@ -189,8 +189,9 @@ const CallGroup* find_group(std::string_view word) {
 
 // Whether the word's suffix (@64, @32) names the abi; all do without one.
 bool abi_fits(std::string_view suffix, schema::Abi abi) {
-    return suffix.empty() || (suffix == "64" && abi == schema::Abi::kX8664) ||
-           (suffix == "32" && abi == schema::Abi::kI386) ||
+    return suffix.empty() ||
+           (suffix == "64" && (abi == schema::Abi::kX8664 || abi == schema::Abi::kArm64)) ||
+           (suffix == "32" && schema::is_of_32_bits(abi)) ||
            (suffix == "x32" && abi == schema::Abi::kX32);
 }
 

@@ -3,7 +3,7 @@
 //   openat,close        these calls            %file, %network, %desc, …   groups (older: file, network, …)
 //   !futex,poll         all but these          /^sched_                    a regular expression (POSIX, extended)
 //   all, none           what they say          ?newcall                    no error if this kernel's table has none
-//   openat@64           of one abi: @64 (x86_64), @32 (i386)               257   a number
+//   openat@64           of one abi: @64 (x86_64, arm64), @32               257   a number
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ class CallSet {
     bool has(schema::Abi abi, std::uint16_t number) const;
 
   private:
-    static constexpr std::size_t kAbis = 3;        // schema::Abi
+    static constexpr std::size_t kAbis = 5;        // schema::Abi
     static constexpr std::size_t kNumbers = 1024;  // numbers from here on belong to "all" only
 
     void add(const schema::SyscallInfo& call);

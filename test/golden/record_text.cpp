@@ -214,6 +214,9 @@ class HostText {
                 host.name = value;
             } else if (name == "boot_id") {
                 host.boot_id = value;
+            } else if (name == "machine") {
+                host.machine = value;
+                abi_ = value == "aarch64" ? schema::Abi::kArm64 : schema::Abi::kX8664;
             } else {
                 EXPECT_EQ(name, "wall_offset_ns");
                 host.wall_offset_ns = static_cast<std::int64_t>(number_of(name, value));
@@ -229,7 +232,7 @@ class HostText {
     }
 
     void add(const Line& line) {
-        const auto calls = schema::syscalls_of(schema::Abi::kX8664);
+        const auto calls = schema::syscalls_of(abi_);
         const auto call = std::ranges::find(calls, line.word, &schema::SyscallInfo::name);
         const schema::RecordInfo* info = record_called(line.word);
         const bool is_call = info == nullptr && call != calls.end();  // `socket` is a record
@@ -243,6 +246,7 @@ class HostText {
         RecordText record(*info, (is_event ? events_ : facts_)[cpu]);
         if (is_call) {
             record.set("syscall", std::to_string(call->number));
+            record.set("abi", std::to_string(static_cast<unsigned>(abi_)));
         }
         if (record.has("parent_sequence")) {
             record.set("parent_sequence", std::to_string(parent_[cpu]));
@@ -261,6 +265,8 @@ class HostText {
     }
 
   private:
+    schema::Abi abi_ = schema::Abi::kX8664;
+
     static const schema::RecordInfo* record_called(std::string_view name) {
         const auto records = schema::records();
         const auto found = std::ranges::find(records, name, &schema::RecordInfo::name);

@@ -3,7 +3,8 @@
 //   host client wall_offset_ns=1700000000000000000
 //   task_context context_id=1 pid=10 tid=10 comm=curl
 //   handle handle_id=1 object_id=1 object_type=file file_system=ext4 path=/tmp/x
-//   write start_ns=1000 context_id=1 handle_id=1 moves="hello"          a call by its name: a syscall_event
+//   write start_ns=1000 context_id=1 handle_id=1 moves="hello"          a call by its name: a syscall_event, numbered as the host's
+//                                                                       machine does (`machine=aarch64` behind the host's name; else x86_64)
 //   dye_hit dye_id=7 position=2                                         a record by its name, of the call before it
 //
 // A word before `=` is a column of raw_<record> (schema/record_info.h), so what a column is read from is what is filled in; what is not named is 0, or absent where it may be.

@@ -36,7 +36,7 @@ static __always_inline bool find_bytes(struct byte_walk *walk, const struct sysc
 {
 	struct message message;
 
-	walk->compat = event->abi == ABI_I386;
+	walk->compat = event->abi == ABI_COMPAT;
 	if (is_dropped(event, shape))
 		return false;
 	if (shape->vector) {

@@ -22,7 +22,7 @@ static __always_inline void begin_event(struct syscall_event *event, struct task
 					struct task_struct *task, long result)
 {
 	__u64 now = bpf_ktime_get_boot_ns();
-	__u64 number = regs->orig_ax;
+	__u64 number = number_in(regs);
 	const volatile struct syscall_shape *shape;
 
 	__builtin_memset(event, 0, sizeof(*event));
@@ -40,11 +40,11 @@ static __always_inline void begin_event(struct syscall_event *event, struct task
 		event->present |= SYSCALL_HAS_DURATION;
 		event->syscall = state->syscall; /* execve may have changed the abi, and rt_sigreturn everything */
 		event->abi = state->syscall >> ABI_SHIFT;
-		if (event->abi == ABI_I386 || shape_of(event->abi, event->syscall)->special == SPECIAL_EXEC)
+		if (event->abi == ABI_COMPAT || shape_of(event->abi, event->syscall)->special == SPECIAL_EXEC)
 			__builtin_memcpy(event->arguments, state->arguments, sizeof(event->arguments));
 	}
 	narrow_arguments(event->arguments, shape_of(event->abi, event->syscall));
-	if (event->abi == ABI_I386 && !(state->flags & TASK_IN_CALL && state->flags & TASK_UNPACKED))
+	if (event->abi == ABI_COMPAT && !(state->flags & TASK_IN_CALL && state->flags & TASK_UNPACKED))
 		unpack_exit(event, task, state);
 	if (!(state->flags & TASK_IN_CALL)) {
 		/* denied by seccomp, or attached in mid-call */

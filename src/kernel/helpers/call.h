@@ -7,15 +7,14 @@
 
 #include "kernel/helpers/task.h"
 #include "kernel/helpers/object.h"
-#include "schema/generated/syscalls.bpf.h"
+#include "kernel/machine.h"
 
 #define ABI_SHIFT 16
-#define NUMBER_MAX 0xffff
 #define VECTOR_PARTS_MAX 1024 /* UIO_MAXIOV */
 
 /* What the registers of each call mean, by its number. */
-const volatile struct syscall_shape syscall_shapes[SYSCALL_TABLE_SIZE] = { SYSCALL_SHAPES_X86_64 };
-const volatile struct syscall_shape syscall_shapes_i386[SYSCALL_TABLE_SIZE] = { SYSCALL_SHAPES_I386 };
+const volatile struct syscall_shape syscall_shapes[SYSCALL_TABLE_SIZE] = { SYSCALL_SHAPES_NATIVE };
+const volatile struct syscall_shape syscall_shapes_compat[SYSCALL_TABLE_SIZE] = { SYSCALL_SHAPES_COMPAT };
 
 static __always_inline const volatile struct syscall_shape *shape_of(__u32 abi, __u32 number)
 {
@@ -23,40 +22,7 @@ static __always_inline const volatile struct syscall_shape *shape_of(__u32 abi, 
 		number = SYSCALL_TABLE_SIZE - 1; /* never used: an undecoded call; so are x32's own, from 512 on */
 	opaque(number);
 	number &= SYSCALL_TABLE_SIZE - 1; /* for the verifier */
-	return abi == ABI_I386 ? &syscall_shapes_i386[number] : &syscall_shapes[number];
-}
-
-/* Abi of the call in these registers; its number without the mark of x32, one that no call can have is NUMBER_MAX. */
-static __always_inline __u32 abi_of(struct task_struct *task, __u64 *number)
-{
-	__u32 abi = task->thread_info.status & TS_COMPAT ? ABI_I386 : ABI_X86_64;
-	__u32 n = *number;
-
-	if (abi == ABI_X86_64 && (n & X32_SYSCALL_BIT) && n - X32_SYSCALL_BIT < NUMBER_MAX) {
-		abi = ABI_X32;
-		n -= X32_SYSCALL_BIT;
-	}
-	*number = n < NUMBER_MAX ? n : NUMBER_MAX;
-	return abi;
-}
-
-static __always_inline void read_arguments(__u64 *arguments, struct pt_regs *regs, __u32 abi)
-{
-	if (abi == ABI_I386) {
-		arguments[0] = (__u32)regs->bx;
-		arguments[1] = (__u32)regs->cx;
-		arguments[2] = (__u32)regs->dx;
-		arguments[3] = (__u32)regs->si;
-		arguments[4] = (__u32)regs->di;
-		arguments[5] = (__u32)regs->bp;
-		return;
-	}
-	arguments[0] = regs->di;
-	arguments[1] = regs->si;
-	arguments[2] = regs->dx;
-	arguments[3] = regs->r10;
-	arguments[4] = regs->r8;
-	arguments[5] = regs->r9;
+	return abi == ABI_COMPAT ? &syscall_shapes_compat[number] : &syscall_shapes[number];
 }
 
 /* Drops what is above the lower half of the arguments that the kernel reads no more of. Without a branch, which each call would pay for. */
@@ -239,7 +205,7 @@ static __noinline int address_room(const __u64 *arguments, __u32 abi, __u32 numb
 			bpf_probe_read_user(&room, sizeof(room), (void *)arguments[index]);
 	} else if (shape->message) {
 		index = (shape->message - 1) & 7;
-		if (index < 6 && read_message(&message, arguments[index], abi == ABI_I386) && message.name)
+		if (index < 6 && read_message(&message, arguments[index], abi == ABI_COMPAT) && message.name)
 			room = message.name_bytes;
 	}
 	return room > ADDRESS_BYTES_MAX ? ADDRESS_BYTES_MAX : room;

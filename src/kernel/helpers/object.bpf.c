@@ -290,7 +290,7 @@ __noinline int find_file(struct scratch *scratch, __u64 address, __u32 flags)
 	scratch->seen.inode = (__u64)inode;
 	if (!address || !inode)
 		return 0;
-	scratch->seen.open_flags = READ(file, f_flags);
+	scratch->seen.open_flags = common_open_flags(READ(file, f_flags));
 	scratch->seen.position = READ(file, f_pos);
 	scratch->seen.size = READ(inode, i_size);
 	scratch->seen.mode = READ(inode, i_mode);

@@ -51,7 +51,7 @@ static __always_inline void fill_offset(struct syscall_event *event, const volat
 		offset = argument(event, shape->offset);
 		if (shape->flags & CALL_PAGE_OFFSET)
 			offset <<= MMAP2_UNIT_BITS;
-		if (shape->flags & CALL_SPLIT_OFFSET && event->abi == ABI_I386)
+		if (shape->flags & CALL_SPLIT_OFFSET && event->abi == ABI_COMPAT)
 			offset = (__u32)offset | argument(event, shape->offset + 1) << 32;
 		/* preadv2 and pwritev2: -1 is the file's own position */
 		if (!(shape->flags & CALL_SPLIT_OFFSET) || offset != -1) {
@@ -74,7 +74,7 @@ static __always_inline void fill_offset(struct syscall_event *event, const volat
 /* sendfile of 32-bit programs points to an offset of 4 bytes; sendfile64 and all others to 8. */
 static __always_inline bool is_short_offset(const struct syscall_event *event)
 {
-	return event->abi == ABI_I386 && event->syscall == NUMBER_I386_SENDFILE;
+	return event->abi == ABI_COMPAT && event->syscall == NUMBER_COMPAT_SENDFILE;
 }
 
 /* The same of the second file of sendfile, splice, copy_file_range, which was just seen; its position at entry is from copy.bpf.c. */

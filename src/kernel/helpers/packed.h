@@ -19,7 +19,7 @@ const volatile struct carried_call carried_calls[CARRIED_MAX] = { CARRIED_CALLS 
 /* Puts the arguments where these point to; returns the number of the call that has them, or NUMBER_MAX if there are none. */
 static __always_inline __u32 unpack_call(__u32 number, __u64 *arguments)
 {
-	const volatile struct syscall_shape *shape = shape_of(ABI_I386, number);
+	const volatile struct syscall_shape *shape = shape_of(ABI_COMPAT, number);
 	__u64 at = arguments[0];
 	__u32 count = shape->packed;
 	__u32 words[8] = {};
@@ -49,7 +49,7 @@ static __always_inline __u32 unpack_entry(struct task_state *state, __u32 number
 	if (carried == NUMBER_MAX)
 		return number;
 	state->flags |= TASK_UNPACKED;
-	state->syscall = carried | ABI_I386 << ABI_SHIFT;
+	state->syscall = carried | ABI_COMPAT << ABI_SHIFT;
 	return carried;
 }
 
@@ -64,6 +64,6 @@ static __always_inline void unpack_exit(struct syscall_event *event, struct task
 		return;
 	event->syscall = carried;
 	state->flags |= TASK_UNPACKED;
-	shape = shape_of(ABI_I386, carried);
+	shape = shape_of(ABI_COMPAT, carried);
 	state->entry_file = shape->fd ? file_of(task, argument(event, shape->fd)) : 0;
 }

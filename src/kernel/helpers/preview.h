@@ -317,7 +317,7 @@ static __always_inline void attach_texts(struct scratch *scratch, __u32 index, b
 	__u64 count = 0;
 
 	if (event->result >= 0) { /* argc, argv …, NULL, envp …, NULL */
-		walk.list = ((struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf()))->sp + 8;
+		walk.list = stack_in((struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf())) + 8;
 		bpf_probe_read_user(&count, sizeof(count), (void *)(walk.list - 8));
 		if (!count || count > 0x7fffffff) /* a 32-bit program */
 			return;
@@ -410,7 +410,8 @@ __noinline int attach_preview(struct scratch *scratch, __u32 index)
 		attach_messages(scratch, index, user, count, returned);
 		break;
 	case CAPTURE_EPOLL_EVENTS:
-		attach_user_bytes(scratch, index, user, (returned < PREVIEW_EVENTS_MAX ? returned : PREVIEW_EVENTS_MAX) * 12,
+		attach_user_bytes(scratch, index, user,
+				  (returned < PREVIEW_EVENTS_MAX ? returned : PREVIEW_EVENTS_MAX) * sizeof(struct epoll_member),
 				  ATTACHMENT_STRUCTURE);
 		break;
 	case CAPTURE_VECTOR:

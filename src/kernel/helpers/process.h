@@ -90,7 +90,7 @@ static __always_inline void fill_waited(struct scratch *scratch, struct task_sta
 	if (shape->returns != RETURNS_PID) { /* waitid: siginfo_t tells */
 		__u64 info = event->arguments[2];
 
-		if (!info || bpf_probe_read_user(&pid, sizeof(pid), (void *)(info + (event->abi == ABI_I386 ? 12 : 16))))
+		if (!info || bpf_probe_read_user(&pid, sizeof(pid), (void *)(info + (event->abi == ABI_COMPAT ? 12 : 16))))
 			return;
 	}
 	if (pid)

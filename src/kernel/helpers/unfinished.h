@@ -160,7 +160,7 @@ static __always_inline void end_call(struct scratch *scratch, struct task_struct
 	event->syscall = state->syscall;
 	event->abi = state->syscall >> ABI_SHIFT;
 	event->context_id = state->context_id;
-	if (event->abi == ABI_I386 || shape_of(event->abi, event->syscall)->special)
+	if (event->abi == ABI_COMPAT || shape_of(event->abi, event->syscall)->special)
 		__builtin_memcpy(event->arguments, state->arguments, sizeof(event->arguments));
 	else
 		read_arguments(event->arguments, (struct pt_regs *)bpf_task_pt_regs(task), event->abi);

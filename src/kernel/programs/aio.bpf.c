@@ -41,21 +41,21 @@ static __always_inline __u16 number_of_operation(__u16 operation, bool compat)
 {
 	switch (operation) {
 	case BLOCK_PREAD:
-		return compat ? NUMBER_I386_PREAD64 : NUMBER_X86_64_PREAD64;
+		return compat ? NUMBER_COMPAT_PREAD64 : NUMBER_NATIVE_PREAD64;
 	case BLOCK_PWRITE:
-		return compat ? NUMBER_I386_PWRITE64 : NUMBER_X86_64_PWRITE64;
+		return compat ? NUMBER_COMPAT_PWRITE64 : NUMBER_NATIVE_PWRITE64;
 	case BLOCK_FSYNC:
-		return compat ? NUMBER_I386_FSYNC : NUMBER_X86_64_FSYNC;
+		return compat ? NUMBER_COMPAT_FSYNC : NUMBER_NATIVE_FSYNC;
 	case BLOCK_FDSYNC:
-		return compat ? NUMBER_I386_FDATASYNC : NUMBER_X86_64_FDATASYNC;
+		return compat ? NUMBER_COMPAT_FDATASYNC : NUMBER_NATIVE_FDATASYNC;
 	case BLOCK_POLL:
-		return compat ? NUMBER_I386_POLL : NUMBER_X86_64_POLL;
+		return compat ? NUMBER_COMPAT_POLL : NUMBER_NATIVE_POLL;
 	case BLOCK_PREADV:
-		return compat ? NUMBER_I386_PREADV : NUMBER_X86_64_PREADV;
+		return compat ? NUMBER_COMPAT_PREADV : NUMBER_NATIVE_PREADV;
 	case BLOCK_PWRITEV:
-		return compat ? NUMBER_I386_PWRITEV : NUMBER_X86_64_PWRITEV;
+		return compat ? NUMBER_COMPAT_PWRITEV : NUMBER_NATIVE_PWRITEV;
 	}
-	return compat ? NUMBER_I386_IO_GETEVENTS : NUMBER_X86_64_IO_GETEVENTS;
+	return compat ? NUMBER_COMPAT_IO_GETEVENTS : NUMBER_NATIVE_IO_GETEVENTS;
 }
 
 /* AIO: what was submitted, by its control block. */
@@ -188,7 +188,7 @@ int BPF_PROG(prepare_io_submit, struct pt_regs *regs, long id)
 	walk.base = state->arguments[2];
 	walk.mm = mm_of(scratch, task);
 	walk.start_ns = state->entry_ns;
-	walk.compat = state->syscall >> ABI_SHIFT == ABI_I386;
+	walk.compat = state->syscall >> ABI_SHIFT == ABI_COMPAT;
 	bpf_loop(state->arguments[1] < TOUCHED_MAX ? state->arguments[1] : TOUCHED_MAX, keep_block, &walk, 0);
 	return 0;
 }
@@ -226,7 +226,7 @@ int BPF_PROG(follow_io_submit, struct pt_regs *regs, long result)
 	if (!scratch || scratch->event.result <= 0)
 		return 0;
 	walk.base = scratch->event.arguments[2];
-	walk.compat = scratch->event.abi == ABI_I386;
+	walk.compat = scratch->event.abi == ABI_COMPAT;
 	walk_members(scratch, write_submitted, &walk, scratch->event.result, EVENT_ROLE_SUBMITTED);
 	return 0;
 }
@@ -256,7 +256,7 @@ static __noinline bool find_completed_bytes(struct byte_walk *walk, const struct
 	begin_walk(walk, submission && submission->moves && completion.result > 0 ? completion.result : 0);
 	if (!submission)
 		return true;
-	walk->compat = event->abi == ABI_I386;
+	walk->compat = event->abi == ABI_COMPAT;
 	if (submission->vector_parts) {
 		walk->vector = submission->buffer;
 		walk->parts = submission->vector_parts;
@@ -308,7 +308,7 @@ static long write_completed(__u32 index, void *context)
 
 static __always_inline void write_completions(struct scratch *scratch, __u64 mm)
 {
-	struct blocks_walk walk = { .mm = mm, .compat = scratch->event.abi == ABI_I386 };
+	struct blocks_walk walk = { .mm = mm, .compat = scratch->event.abi == ABI_COMPAT };
 
 	walk_members(scratch, write_completed, &walk, scratch->event.result, EVENT_ROLE_SUBMITTED);
 }

@@ -44,12 +44,6 @@ static __always_inline __u64 private_data_of(__s32 fd)
 	return file ? number_at(file + bpf_core_field_offset(struct file, private_data)) : 0;
 }
 
-/* struct epoll_event as programs give and get it: packed, which the compiler would read byte by byte. */
-struct epoll_member {
-	__u32 events;
-	__u32 data[2];
-};
-
 static __always_inline __u64 data_of(const struct epoll_member *member)
 {
 	return member->data[0] | (__u64)member->data[1] << 32;

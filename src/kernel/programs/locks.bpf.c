@@ -31,7 +31,7 @@ static __always_inline bool sets_lock(const struct syscall_event *event)
 	__u32 command = event->arguments[1];
 
 	return command == F_SETLK || command == F_SETLKW || command == F_OFD_SETLK || command == F_OFD_SETLKW ||
-	       (event->abi == ABI_I386 && (command == F_SETLK64 || command == F_SETLKW64));
+	       (event->abi == ABI_COMPAT && (command == F_SETLK64 || command == F_SETLKW64));
 }
 
 static __always_inline bool read_lock(const struct syscall_event *event, struct file_lock *lock)
@@ -40,7 +40,7 @@ static __always_inline bool read_lock(const struct syscall_event *event, struct 
 	void *user = (void *)event->arguments[2];
 	__s32 words[5] = {}; /* struct compat_flock64: 4-aligned; struct compat_flock is its first word and two more */
 
-	if (event->abi != ABI_I386)
+	if (event->abi != ABI_COMPAT || (COMPAT_ALIGNS_LIKE_NATIVE && command > F_SETLKW))
 		return bpf_probe_read_user(lock, sizeof(*lock), user) == 0;
 	if (bpf_probe_read_user(words, command <= F_SETLKW ? 12 : sizeof(words), user))
 		return false;

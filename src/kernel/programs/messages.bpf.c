@@ -70,7 +70,7 @@ __noinline int write_passed(struct scratch *scratch)
 
 	if (!scratch || scratch->event.result < 0)
 		return 0;
-	compat = scratch->event.abi == ABI_I386;
+	compat = scratch->event.abi == ABI_COMPAT;
 	if (read_message(&message, scratch->event.arguments[1], compat))
 		touch_passed(message.control, message.control_bytes, compat);
 	return 0;
@@ -93,7 +93,7 @@ static __always_inline bool read_indexed(__u64 base, bool compat, __u32 index, s
 
 static __noinline bool find_message_bytes(struct byte_walk *walk, const struct syscall_event *event, __u32 index)
 {
-	bool compat = event->abi == ABI_I386;
+	bool compat = event->abi == ABI_COMPAT;
 	struct message message;
 	__u32 length = 0;
 
@@ -152,7 +152,7 @@ int BPF_PROG(prepare_recvmmsg, struct pt_regs *regs, long id)
 	if (!state || !scratch)
 		return 0;
 	walk.base = state->arguments[1];
-	walk.compat = state->syscall >> ABI_SHIFT == ABI_I386;
+	walk.compat = state->syscall >> ABI_SHIFT == ABI_COMPAT;
 	count = state->arguments[2];
 	bpf_loop(count < MESSAGES_MAX ? count : MESSAGES_MAX, keep_room, &walk, 0);
 	key = number_of(scratch, current_task());
@@ -258,11 +258,11 @@ static __noinline int begin_messages(struct scratch *scratch, struct messages_wa
 
 	walk->base = event->arguments[1];
 	walk->count = event->result < MESSAGES_MAX ? event->result : MESSAGES_MAX;
-	walk->compat = event->abi == ABI_I386;
+	walk->compat = event->abi == ABI_COMPAT;
 	if (walk->compat)
-		walk->operation = inbound ? NUMBER_I386_RECVMSG : NUMBER_I386_SENDMSG;
+		walk->operation = inbound ? NUMBER_COMPAT_RECVMSG : NUMBER_COMPAT_SENDMSG;
 	else
-		walk->operation = inbound ? NUMBER_X86_64_RECVMSG : NUMBER_X86_64_SENDMSG;
+		walk->operation = inbound ? NUMBER_NATIVE_RECVMSG : NUMBER_NATIVE_SENDMSG;
 	if (inbound && event->arguments[3] & MSG_PEEK)
 		walk->present |= PART_HAS_PEEKS;
 	if (inbound && event->arguments[3] & MSG_ERRQUEUE)

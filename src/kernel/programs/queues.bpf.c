@@ -18,10 +18,10 @@ static __always_inline __s64 type_of_message(const struct syscall_event *event)
 		return (__u32)event->arguments[3];
 	if (shape->fd && !bpf_probe_read_user(&priority, sizeof(priority), (void *)event->arguments[3]))
 		return priority;
-	if (!shape->fd && event->abi == ABI_I386 &&
+	if (!shape->fd && event->abi == ABI_COMPAT &&
 	    !bpf_probe_read_user(&short_type, sizeof(short_type), (void *)event->arguments[1]))
 		return short_type;
-	if (!shape->fd && event->abi != ABI_I386 && !bpf_probe_read_user(&type, sizeof(type), (void *)event->arguments[1]))
+	if (!shape->fd && event->abi != ABI_COMPAT && !bpf_probe_read_user(&type, sizeof(type), (void *)event->arguments[1]))
 		return type;
 	return -1;
 }

@@ -70,13 +70,13 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	state->stream_sk = 0;
 	state->removed.ino = 0;
 	/* most calls need no more than a descriptor, which most have in front */
-	if (preview_bytes || shape->special || shape->fd > 1 || abi == ABI_I386 || shape->flags & CALL_ADDRESS_OUT) {
+	if (preview_bytes || shape->special || shape->fd > 1 || abi == ABI_COMPAT || shape->flags & CALL_ADDRESS_OUT) {
 		read_arguments(state->arguments, regs, abi);
 		narrow_arguments(state->arguments, shape);
 	} else {
-		state->arguments[0] = regs->di;
+		state->arguments[0] = first_argument(regs);
 	}
-	if (abi == ABI_I386)
+	if (abi == ABI_COMPAT)
 		shape = shape_of(abi, unpack_entry(state, number));
 	if (shape->flags & CALL_ADDRESS_OUT)
 		state->address_room = address_room(state->arguments, abi, state->syscall & NUMBER_MAX);
@@ -232,7 +232,7 @@ static __always_inline void fill_event(struct scratch *scratch, struct task_stru
 {
 	struct syscall_event *event = &scratch->event;
 	const volatile struct syscall_shape *shape = shape_of(event->abi, event->syscall);
-	bool compat = event->abi == ABI_I386;
+	bool compat = event->abi == ABI_COMPAT;
 
 	event->event_class = shape->event_class;
 	if (shape->packed && !(state->flags & TASK_UNPACKED))
@@ -323,14 +323,14 @@ static __always_inline void pass_on(void *ctx, struct scratch *scratch, struct r
 
 static __always_inline __u32 unseen_group(__u32 abi, __u32 number, const __u64 *arguments)
 {
-	if (abi == ABI_I386) {
+	if (abi == ABI_COMPAT) {
 		switch (number) {
-			UNSEEN_CASES_I386
+			UNSEEN_CASES_COMPAT
 		}
 		return 0;
 	}
 	switch (number) {
-		UNSEEN_CASES_X86_64
+		UNSEEN_CASES_NATIVE
 	}
 	return 0;
 }

@@ -146,7 +146,7 @@ int BPF_PROG(task_switch, bool preempt, struct task_struct *from, struct task_st
 static __always_inline void adopt_call(struct task_struct *task, struct task_state *state)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	__u64 number = regs->orig_ax;
+	__u64 number = number_in(regs);
 	__u32 abi;
 
 	if (!is_asleep(task) || task->flags & (PF_KTHREAD | PF_EXITING) || (__s64)number < 0)

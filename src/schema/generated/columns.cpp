@@ -29,7 +29,7 @@ constexpr EventColumnInfo kEventColumns[] = {
     {EventColumn::kKind, "kind", SqlType::kVarchar, EventColumnGroup::kWhat, "syscall, tracepoint, probe, page_fault, block, io_uring, log, annotation, import"},
     {EventColumn::kName, "name", SqlType::kVarchar, EventColumnGroup::kWhat, "what was called, signal_deliver, or what an imported event was; what socketcall of a 32-bit program carries has the name of that call"},
     {EventColumn::kClass, "class", SqlType::kVarchar, EventColumnGroup::kWhat, "file, metadata, network, pipe, process, memory, wait, block, other"},
-    {EventColumn::kAbi, "abi", SqlType::kVarchar, EventColumnGroup::kWhat, "x86_64, i386 or x32"},
+    {EventColumn::kAbi, "abi", SqlType::kVarchar, EventColumnGroup::kWhat, "x86_64, i386 or x32; arm64 or arm"},
     {EventColumn::kState, "state", SqlType::kVarchar, EventColumnGroup::kWhat, "finished, or unfinished (its thread died or the recording stopped)"},
     {EventColumn::kResult, "result", SqlType::kBigint, EventColumnGroup::kWhat, "raw return value; NULL if unfinished; of a signal its number"},
     {EventColumn::kError, "error", SqlType::kVarchar, EventColumnGroup::kWhat, "ENOENT, …; NULL if it succeeded"},

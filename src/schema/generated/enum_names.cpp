@@ -8,7 +8,7 @@ namespace {
 constexpr std::string_view kKindNames[] = {"syscall", "tracepoint", "probe", "page_fault", "block", "io_uring", "log", "annotation", "import"};
 constexpr std::string_view kClassNames[] = {"other", "file", "metadata", "network", "pipe", "process", "memory", "wait", "block"};
 constexpr std::string_view kStateNames[] = {"finished", "unfinished"};
-constexpr std::string_view kAbiNames[] = {"x86_64", "i386", "x32"};
+constexpr std::string_view kAbiNames[] = {"x86_64", "i386", "x32", "arm64", "arm"};
 constexpr std::string_view kObjectTypeNames[] = {"unknown", "file", "directory", "symlink", "character_device", "block_device", "pipe", "socket", "anonymous", "memory"};
 constexpr std::string_view kTransferNames[] = {"", "read", "peek", "write", "copy_to", "copy_from", "tee"};
 constexpr std::string_view kGapReasonNames[] = {"ring_full", "damaged_block", "recorder_died", "disk_full", "spool_full", "ring_damaged", "damaged_file", "unreadable_line", "disk_error"};

@@ -10,7 +10,7 @@ export type Class = "other" | "file" | "metadata" | "network" | "pipe" | "proces
 export type State = "finished" | "unfinished";
 
 /** calling convention of a system call; decides what its number means */
-export type Abi = "x86_64" | "i386" | "x32";
+export type Abi = "x86_64" | "i386" | "x32" | "arm64" | "arm";
 
 /** what an object is */
 export type ObjectType = "unknown" | "file" | "directory" | "symlink" | "character_device" | "block_device" | "pipe" | "socket" | "anonymous" | "memory";
@@ -104,7 +104,7 @@ export interface Event {
   name: string | null;
   /** file, metadata, network, pipe, process, memory, wait, block, other */
   class: string | null;
-  /** x86_64, i386 or x32 */
+  /** x86_64, i386 or x32; arm64 or arm */
   abi: string | null;
   /** finished, or unfinished (its thread died or the recording stopped) */
   state: string | null;

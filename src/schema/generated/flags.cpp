@@ -267,6 +267,28 @@ constexpr FlagLabel kDescriptorFlagsBits[] = {
     {0x2000, 0x0, "FASYNC"},
 };
 
+constexpr FlagLabel kDescriptorFlagsArmBits[] = {
+    {0x40, 0x0, "O_CREAT"},
+    {0x80, 0x0, "O_EXCL"},
+    {0x100, 0x0, "O_NOCTTY"},
+    {0x200, 0x0, "O_TRUNC"},
+    {0x400, 0x0, "O_APPEND"},
+    {0x800, 0x0, "O_NONBLOCK"},
+    {0x101000, 0x0, "O_SYNC"},
+    {0x100000, 0x101000, "__O_SYNC"},
+    {0x1000, 0x101000, "O_DSYNC"},
+    {0x10000, 0x0, "O_DIRECT"},
+    {0x20000, 0x0, "O_LARGEFILE"},
+    {0x8000, 0x0, "O_NOFOLLOW"},
+    {0x40000, 0x0, "O_NOATIME"},
+    {0x80000, 0x0, "O_CLOEXEC"},
+    {0x200000, 0x0, "O_PATH"},
+    {0x404000, 0x0, "O_TMPFILE"},
+    {0x400000, 0x404000, "__O_TMPFILE"},
+    {0x4000, 0x404000, "O_DIRECTORY"},
+    {0x2000, 0x0, "FASYNC"},
+};
+
 constexpr FlagLabel kDirfdValues[] = {
     {0xffffff9c, 0x0, "AT_FDCWD"},
 };
@@ -875,6 +897,35 @@ constexpr FlagLabel kOpenFlagsBits[] = {
     {0x410000, 0x0, "O_TMPFILE"},
     {0x400000, 0x410000, "__O_TMPFILE"},
     {0x10000, 0x410000, "O_DIRECTORY"},
+    {0x2000, 0x0, "FASYNC"},
+};
+
+constexpr FlagLabel kOpenFlagsArmValues[] = {
+    {0x0, 0x0, "O_RDONLY"},
+    {0x1, 0x0, "O_WRONLY"},
+    {0x2, 0x0, "O_RDWR"},
+    {0x3, 0x0, "O_ACCMODE"},
+};
+
+constexpr FlagLabel kOpenFlagsArmBits[] = {
+    {0x40, 0x0, "O_CREAT"},
+    {0x80, 0x0, "O_EXCL"},
+    {0x100, 0x0, "O_NOCTTY"},
+    {0x200, 0x0, "O_TRUNC"},
+    {0x400, 0x0, "O_APPEND"},
+    {0x800, 0x0, "O_NONBLOCK"},
+    {0x101000, 0x0, "O_SYNC"},
+    {0x100000, 0x101000, "__O_SYNC"},
+    {0x1000, 0x101000, "O_DSYNC"},
+    {0x10000, 0x0, "O_DIRECT"},
+    {0x20000, 0x0, "O_LARGEFILE"},
+    {0x8000, 0x0, "O_NOFOLLOW"},
+    {0x40000, 0x0, "O_NOATIME"},
+    {0x80000, 0x0, "O_CLOEXEC"},
+    {0x200000, 0x0, "O_PATH"},
+    {0x404000, 0x0, "O_TMPFILE"},
+    {0x400000, 0x404000, "__O_TMPFILE"},
+    {0x4000, 0x404000, "O_DIRECTORY"},
     {0x2000, 0x0, "FASYNC"},
 };
 
@@ -1785,6 +1836,7 @@ constexpr FlagSet kFlagSets[] = {
     {"close_on_exec", 0xffffffff, 0x0, 0xfffffffe, 0xfffffffe, {}, kCloseOnExecBits, "0", FlagRest::kHex, false, false, "FD_???"},
     {"close_range_flags", 0xffffffff, 0x0, 0xfffffff9, 0xfffffff9, {}, kCloseRangeFlagsBits, "0", FlagRest::kHex, false, false, "CLOSE_RANGE_???"},
     {"descriptor_flags", 0xffffffff, 0x0, 0xff80003f, 0xff80003f, {}, kDescriptorFlagsBits, "0", FlagRest::kHex, false, false, "O_???"},
+    {"descriptor_flags_arm", 0xffffffff, 0x0, 0xff80003f, 0xff80003f, {}, kDescriptorFlagsArmBits, "0", FlagRest::kHex, false, false, "O_???"},
     {"dirfd", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kDirfdValues, {}, "0x0", FlagRest::kDecimal, false, false, ""},
     {"dirfd2", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kDirfdValues, {}, "0x0", FlagRest::kDecimal, false, false, ""},
     {"dumpable", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kDumpableValues, {}, "0x0", FlagRest::kHex, false, false, ""},
@@ -1823,6 +1875,7 @@ constexpr FlagSet kFlagSets[] = {
     {"msync_flags", 0xffffffff, 0x0, 0xfffffff8, 0xfffffff8, {}, kMsyncFlagsBits, "0", FlagRest::kHex, false, false, "MS_???"},
     {"notify_mask", 0xffffffff, 0x0, 0x7fffffc0, 0x7fffffc0, {}, kNotifyMaskBits, "0", FlagRest::kHex, false, false, "DN_???"},
     {"open_flags", 0xffffffffffffffff, 0x3, 0xffffffffff80003c, 0xffffffffff80003f, kOpenFlagsValues, kOpenFlagsBits, "0", FlagRest::kHex, false, false, "O_???"},
+    {"open_flags_arm", 0xffffffffffffffff, 0x3, 0xffffffffff80003c, 0xffffffffff80003f, kOpenFlagsArmValues, kOpenFlagsArmBits, "0", FlagRest::kHex, false, false, "O_???"},
     {"open_tree_flags", 0xffffffff, 0x0, 0xfff760fe, 0xfff760fe, {}, kOpenTreeFlagsBits, "0", FlagRest::kHex, false, false, "OPEN_TREE_???"},
     {"owner_type", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kOwnerTypeValues, {}, "0x0", FlagRest::kHex, false, false, "F_OWNER_???"},
     {"permissions", 0xffff, 0xffff, 0x0, 0xffff, {}, {}, "0", FlagRest::kOctal, false, false, ""},

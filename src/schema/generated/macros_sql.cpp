@@ -10,7 +10,7 @@ const char* macros_sql() {
 CREATE OR REPLACE MACRO _kind_name(v) AS (['syscall', 'tracepoint', 'probe', 'page_fault', 'block', 'io_uring', 'log', 'annotation', 'import'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _class_name(v) AS (['other', 'file', 'metadata', 'network', 'pipe', 'process', 'memory', 'wait', 'block'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _state_name(v) AS (['finished', 'unfinished'])[v::INTEGER + 1];
-CREATE OR REPLACE MACRO _abi_name(v) AS (['x86_64', 'i386', 'x32'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _abi_name(v) AS (['x86_64', 'i386', 'x32', 'arm64', 'arm'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _object_type_name(v) AS (['unknown', 'file', 'directory', 'symlink', 'character_device', 'block_device', 'pipe', 'socket', 'anonymous', 'memory'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _transfer_name(v) AS ([NULL, 'read', 'peek', 'write', 'copy_to', 'copy_from', 'tee'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _transfer_number(name) AS list_position([NULL, 'read', 'peek', 'write', 'copy_to', 'copy_from', 'tee'], name) - 1;
@@ -114,14 +114,15 @@ CREATE OR REPLACE TABLE internal.flag_sets AS SELECT unnest(string_split(types, 
     'bits': [{'bit': _number_in(w), 'cover': coalesce(nullif(split_part(w, '/', 2), ''), '0')::UBIGINT, 'name': split_part(w, '=', 1)}
              FOR w IN string_split(bits, ',')], 'zero': zero, 'rest': rest, 'last': last} AS words FROM internal.flag_labels;
 CREATE OR REPLACE TABLE internal.syscalls AS
-WITH calls AS (SELECT name, unnest([0, 1, 2]) AS abi, unnest([x86_64, i386, coalesce(x32, x86_64)]) AS number,
-                      string_split(unnest([arguments, coalesce(arguments_i386, arguments), arguments]), ',') AS words, string_split(choices, ',') AS choices, transfer, cuts FROM internal.call_labels),
+WITH calls AS (SELECT name, unnest([0, 1, 2, 3, 4]) AS abi, unnest([x86_64, i386, coalesce(x32, x86_64), arm64, arm]) AS number,
+                      string_split(unnest([arguments, coalesce(arguments_i386, arguments), arguments, coalesce(arguments_arm64, arguments), coalesce(arguments_arm, arguments)]), ',') AS words,
+                      string_split(unnest([choices, choices, choices, coalesce(choices_arm64, choices), coalesce(choices_arm, choices)]), ',') AS choices, transfer, cuts FROM internal.call_labels),
 typed AS (SELECT *, [nullif(split_part(w, ':', 2), '') FOR w IN words] AS types FROM calls WHERE number IS NOT NULL),
 sets AS (SELECT map_from_entries(list((type, words))) AS by_type, list(type) FILTER (pair) AS pairs FROM internal.flag_sets)
 SELECT abi, number, name, coalesce(list_contains(pairs, types[3]), false) AS pair, ['"' || nullif(split_part(w, ':', 1), '') || '":' FOR w IN words] AS labels,
        types, list_transform(types, lambda word: by_type[word]) AS sets,
        map_from_entries([{'k': _command_of(w), 'v': {'kind': _type_of_choice(w), 'words': by_type[_type_of_choice(w)]}} FOR w IN choices]) AS choices,
-       transfer, list_position(types, 'message_flags') AS message_flags_at, CASE WHEN cuts = 'allocate' AND abi = 1 THEN 'allocate_split' ELSE cuts END AS cuts FROM typed, sets;
+       transfer, list_position(types, 'message_flags') AS message_flags_at, CASE WHEN cuts = 'allocate' AND abi IN (1, 4) THEN 'allocate_split' ELSE cuts END AS cuts FROM typed, sets;
 -- What an event does with the bytes of its objects, out of what its call does. MSG_PEEK (2) leaves them where they are. With MSG_ERRQUEUE (8192) what
 -- comes is no byte of the object: the kernel gives back what the socket had sent. vmsplice follows the mode in which its pipe is open.
 CREATE OR REPLACE MACRO _message_flags(flags_at, argument2, argument3) AS CASE flags_at WHEN 3 THEN argument2 WHEN 4 THEN argument3 ELSE 0 END;
@@ -218,7 +219,8 @@ CREATE OR REPLACE MACRO _known_address(address, port) AS CASE WHEN NOT (port = 0
 
 -- 32 bits that stand for an address, by which the ends of a datagram are compared; 0: not known. Each host has a loopback of its own.
 CREATE OR REPLACE MACRO _address_number(address, host_index) AS CASE WHEN address IS NULL OR address IN ('0.0.0.0', '::') THEN 0::UBIGINT
-    ELSE greatest(hash(regexp_replace(address, '^::ffff:', ''), CASE WHEN regexp_matches(address, '^(::ffff:)?127\.|^::1$') THEN host_index END) & 4294967295, 1)::UBIGINT END;
+)dyetrace"
+    R"dyetrace(    ELSE greatest(hash(regexp_replace(address, '^::ffff:', ''), CASE WHEN regexp_matches(address, '^(::ffff:)?127\.|^::1$') THEN host_index END) & 4294967295, 1)::UBIGINT END;
 )dyetrace";
 }
 

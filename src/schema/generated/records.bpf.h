@@ -42,6 +42,8 @@ enum abi {
     ABI_X86_64 = 0,
     ABI_I386 = 1,
     ABI_X32 = 2,
+    ABI_ARM64 = 3,
+    ABI_ARM = 4,
 };
 
 /* what an object is */

@@ -44,6 +44,8 @@ enum class Abi : std::uint8_t {
     kX8664 = 0,
     kI386 = 1,
     kX32 = 2,
+    kArm64 = 3,
+    kArm = 4,
 };
 
 // what an object is

@@ -136,32 +136,46 @@ struct syscall_shape {
     __u16 flags;
 };
 
-enum syscall_number {
-    NUMBER_X86_64_POLL = 7,
-    NUMBER_X86_64_PREAD64 = 17,
-    NUMBER_X86_64_PWRITE64 = 18,
-    NUMBER_X86_64_SENDFILE = 40,
-    NUMBER_X86_64_SENDMSG = 46,
-    NUMBER_X86_64_RECVMSG = 47,
-    NUMBER_X86_64_FSYNC = 74,
-    NUMBER_X86_64_FDATASYNC = 75,
-    NUMBER_X86_64_IO_GETEVENTS = 208,
-    NUMBER_X86_64_PREADV = 295,
-    NUMBER_X86_64_PWRITEV = 296,
-    NUMBER_I386_POLL = 168,
-    NUMBER_I386_PREAD64 = 180,
-    NUMBER_I386_PWRITE64 = 181,
-    NUMBER_I386_SENDFILE = 187,
-    NUMBER_I386_SENDMSG = 370,
-    NUMBER_I386_RECVMSG = 372,
-    NUMBER_I386_FSYNC = 118,
-    NUMBER_I386_FDATASYNC = 148,
-    NUMBER_I386_IO_GETEVENTS = 247,
-    NUMBER_I386_PREADV = 333,
-    NUMBER_I386_PWRITEV = 334,
+/* What socketcall does, by its first argument. */
+struct carried_call {
+    __u16 number; /* of the call itself */
+    __u16 words; /* its arguments */
 };
 
-#define SYSCALL_SHAPES_X86_64 \
+/* Which calls move bytes that no event tells, see moves.toml: the group, from 1. */
+#define UNSEEN_GROUPS 10
+
+#ifdef __TARGET_ARCH_x86
+
+#define ABI_NATIVE ABI_X86_64
+#define ABI_COMPAT ABI_I386 /* of 32-bit programs */
+
+enum syscall_number {
+    NUMBER_NATIVE_SENDMSG = 46,
+    NUMBER_NATIVE_RECVMSG = 47,
+    NUMBER_NATIVE_PREAD64 = 17,
+    NUMBER_NATIVE_PWRITE64 = 18,
+    NUMBER_NATIVE_PREADV = 295,
+    NUMBER_NATIVE_PWRITEV = 296,
+    NUMBER_NATIVE_FSYNC = 74,
+    NUMBER_NATIVE_FDATASYNC = 75,
+    NUMBER_NATIVE_POLL = 7,
+    NUMBER_NATIVE_IO_GETEVENTS = 208,
+    NUMBER_NATIVE_SENDFILE = 40,
+    NUMBER_COMPAT_SENDMSG = 370,
+    NUMBER_COMPAT_RECVMSG = 372,
+    NUMBER_COMPAT_PREAD64 = 180,
+    NUMBER_COMPAT_PWRITE64 = 181,
+    NUMBER_COMPAT_PREADV = 333,
+    NUMBER_COMPAT_PWRITEV = 334,
+    NUMBER_COMPAT_FSYNC = 118,
+    NUMBER_COMPAT_FDATASYNC = 148,
+    NUMBER_COMPAT_POLL = 168,
+    NUMBER_COMPAT_IO_GETEVENTS = 247,
+    NUMBER_COMPAT_SENDFILE = 187,
+};
+
+#define SYSCALL_SHAPES_NATIVE \
     [0] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* read */ \
     [1] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* write */ \
     [2] = {.path = 1, .event_class = 1, .returns = 3, .narrow = 0x6, .flags = CALL_DECODED | CALL_TEXTS}, /* open */ \
@@ -547,7 +561,7 @@ enum syscall_number {
     [469] = {.event_class = 0, .returns = 0, .narrow = 0x11}, /* file_setattr */ \
 
 
-#define SYSCALL_SHAPES_I386 \
+#define SYSCALL_SHAPES_COMPAT \
     [3] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* read */ \
     [4] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* write */ \
     [5] = {.path = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* open */ \
@@ -1093,9 +1107,7 @@ enum syscall_number {
         return 23; \
 
 
-/* Which calls move bytes that no event tells, see moves.toml: the group, from 1. */
-#define UNSEEN_GROUPS 10
-#define UNSEEN_CASES_X86_64 \
+#define UNSEEN_CASES_NATIVE \
     case 16: \
         if (arguments[1] == 0x40049409) \
             return 1; \
@@ -1233,7 +1245,7 @@ enum syscall_number {
             return 9; \
         return 0; \
 
-#define UNSEEN_CASES_I386 \
+#define UNSEEN_CASES_COMPAT \
     case 26: \
         if (1) \
             return 3; \
@@ -1368,11 +1380,6 @@ enum syscall_number {
         return 0; \
 
 
-/* What socketcall does, by its first argument. */
-struct carried_call {
-    __u16 number; /* of the call itself */
-    __u16 words; /* its arguments */
-};
 #define CARRIED_CALLS \
     [1] = {359, 3}, /* socket */ \
     [2] = {361, 3}, /* bind */ \
@@ -1395,3 +1402,1175 @@ struct carried_call {
     [19] = {337, 5}, /* recvmmsg */ \
     [20] = {345, 4}, /* sendmmsg */ \
 
+#endif
+
+#ifdef __TARGET_ARCH_arm64
+
+#define ABI_NATIVE ABI_ARM64
+#define ABI_COMPAT ABI_ARM /* of 32-bit programs */
+
+enum syscall_number {
+    NUMBER_NATIVE_SENDMSG = 211,
+    NUMBER_NATIVE_RECVMSG = 212,
+    NUMBER_NATIVE_PREAD64 = 67,
+    NUMBER_NATIVE_PWRITE64 = 68,
+    NUMBER_NATIVE_PREADV = 69,
+    NUMBER_NATIVE_PWRITEV = 70,
+    NUMBER_NATIVE_FSYNC = 82,
+    NUMBER_NATIVE_FDATASYNC = 83,
+    NUMBER_NATIVE_POLL = 73,
+    NUMBER_NATIVE_IO_GETEVENTS = 4,
+    NUMBER_NATIVE_SENDFILE = 71,
+    NUMBER_COMPAT_SENDMSG = 296,
+    NUMBER_COMPAT_RECVMSG = 297,
+    NUMBER_COMPAT_PREAD64 = 180,
+    NUMBER_COMPAT_PWRITE64 = 181,
+    NUMBER_COMPAT_PREADV = 361,
+    NUMBER_COMPAT_PWRITEV = 362,
+    NUMBER_COMPAT_FSYNC = 118,
+    NUMBER_COMPAT_FDATASYNC = 148,
+    NUMBER_COMPAT_POLL = 168,
+    NUMBER_COMPAT_IO_GETEVENTS = 245,
+    NUMBER_COMPAT_SENDFILE = 187,
+};
+
+#define SYSCALL_SHAPES_NATIVE \
+    [63] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* read */ \
+    [64] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* write */ \
+    [57] = {.fd = 1, .event_class = 1, .returns = 1, .special = SPECIAL_CLOSE, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* close */ \
+    [80] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 54, .narrow = 0x1, .flags = CALL_DECODED}, /* fstat */ \
+    [62] = {.fd = 1, .event_class = 1, .returns = 6, .narrow = 0x5, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* lseek */ \
+    [222] = {.size = 2, .fd = 5, .offset = 6, .event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mmap */ \
+    [226] = {.size = 2, .event_class = 6, .returns = 1, .special = SPECIAL_MAPPING, .flags = CALL_DECODED}, /* mprotect */ \
+    [215] = {.size = 2, .event_class = 6, .returns = 1, .special = SPECIAL_MAPPING, .flags = CALL_DECODED}, /* munmap */ \
+    [214] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* brk */ \
+    [134] = {.event_class = 5, .returns = 1, .capture[1] = 30, .capture[2] = 30, .narrow = 0x1, .flags = CALL_DECODED}, /* rt_sigaction */ \
+    [135] = {.event_class = 5, .returns = 1, .capture[1] = 24, .capture[2] = 24, .narrow = 0x1, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
+    [139] = {.event_class = 0, .returns = 0}, /* rt_sigreturn */ \
+    [29] = {.fd = 1, .event_class = 1, .returns = 0, .capture[2] = 12, .narrow = 0x3, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES | CALL_UNSEEN}, /* ioctl */ \
+    [67] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* pread64 */ \
+    [68] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* pwrite64 */ \
+    [65] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* readv */ \
+    [66] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* writev */ \
+    [124] = {.event_class = 0, .returns = 0}, /* sched_yield */ \
+    [216] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mremap */ \
+    [227] = {.size = 2, .event_class = 6, .returns = 1, .special = SPECIAL_MAPPING, .narrow = 0x4, .flags = CALL_DECODED}, /* msync */ \
+    [232] = {.event_class = 0, .returns = 0}, /* mincore */ \
+    [233] = {.size = 2, .event_class = 6, .returns = 1, .narrow = 0x4, .flags = CALL_DECODED}, /* madvise */ \
+    [194] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* shmget */ \
+    [196] = {.event_class = 0, .returns = 0, .narrow = 0x5, .flags = CALL_UNSEEN}, /* shmat */ \
+    [195] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* shmctl */ \
+    [23] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* dup */ \
+    [101] = {.event_class = 7, .returns = 1, .capture[0] = 26, .flags = CALL_DECODED}, /* nanosleep */ \
+    [102] = {.event_class = 0, .returns = 0, .capture[1] = 30, .narrow = 0x1}, /* getitimer */ \
+    [103] = {.event_class = 0, .returns = 0, .capture[1] = 30, .capture[2] = 30, .narrow = 0x1}, /* setitimer */ \
+    [172] = {.event_class = 0, .returns = 4, .flags = CALL_DECODED}, /* getpid */ \
+    [71] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .capture[2] = 24, .before = 0x4, .narrow = 0x3, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* sendfile */ \
+    [198] = {.event_class = 3, .returns = 3, .narrow = 0x7, .flags = CALL_DECODED | CALL_UNSEEN}, /* socket */ \
+    [203] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED}, /* connect */ \
+    [202] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .capture[2] = 23, .before = 0x4, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* accept */ \
+    [206] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x29, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* sendto */ \
+    [207] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .capture[5] = 23, .before = 0x20, .narrow = 0x9, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_ADDRESS_OUT | CALL_MOVES}, /* recvfrom */ \
+    [211] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_SENDMSG, .capture[1] = 7, .narrow = 0x5, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* sendmsg */ \
+    [212] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_RECVMSG, .capture[1] = 7, .before = 0x2, .narrow = 0x5, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_ADDRESS_OUT | CALL_MOVES}, /* recvmsg */ \
+    [210] = {.fd = 1, .event_class = 3, .returns = 1, .narrow = 0x3, .flags = CALL_DECODED}, /* shutdown */ \
+    [200] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .narrow = 0x5, .flags = CALL_DECODED}, /* bind */ \
+    [201] = {.fd = 1, .event_class = 3, .returns = 1, .narrow = 0x3, .flags = CALL_DECODED}, /* listen */ \
+    [204] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .capture[2] = 23, .before = 0x4, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* getsockname */ \
+    [205] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .capture[2] = 23, .before = 0x4, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* getpeername */ \
+    [199] = {.several = 4, .event_class = 3, .returns = 1, .special = SPECIAL_PAIR, .capture[3] = 24, .narrow = 0x7, .flags = CALL_DECODED | CALL_UNSEEN}, /* socketpair */ \
+    [208] = {.fd = 1, .event_class = 3, .returns = 1, .capture[3] = 9, .narrow = 0x17, .flags = CALL_DECODED}, /* setsockopt */ \
+    [209] = {.fd = 1, .event_class = 3, .returns = 1, .capture[3] = 10, .capture[4] = 23, .before = 0x10, .narrow = 0x7, .flags = CALL_DECODED | CALL_UNSEEN}, /* getsockopt */ \
+    [220] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* clone */ \
+    [221] = {.path = 1, .event_class = 5, .returns = 1, .special = SPECIAL_EXEC, .capture[1] = 13, .capture[2] = 14, .flags = CALL_DECODED | CALL_TEXTS}, /* execve */ \
+    [93] = {.event_class = 5, .returns = 10, .special = SPECIAL_EXIT, .narrow = 0x1, .flags = CALL_DECODED}, /* exit */ \
+    [260] = {.event_class = 5, .returns = 4, .special = SPECIAL_WAIT, .capture[1] = 23, .capture[3] = 58, .narrow = 0x5, .flags = CALL_DECODED}, /* wait4 */ \
+    [129] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .narrow = 0x3, .flags = CALL_DECODED}, /* kill */ \
+    [160] = {.event_class = 0, .returns = 0, .capture[0] = 119}, /* uname */ \
+    [190] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* semget */ \
+    [193] = {.event_class = 0, .returns = 0, .narrow = 0x5, .flags = CALL_UNSEEN}, /* semop */ \
+    [191] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* semctl */ \
+    [197] = {.event_class = 0, .returns = 0}, /* shmdt */ \
+    [186] = {.event_class = 0, .returns = 0, .special = SPECIAL_QUEUE, .narrow = 0x3}, /* msgget */ \
+    [189] = {.size = 3, .event_class = 4, .returns = 12, .special = SPECIAL_QUEUE, .capture[1] = 1, .narrow = 0x9, .flags = CALL_DECODED | CALL_MOVES | CALL_TYPED}, /* msgsnd */ \
+    [188] = {.size = 3, .event_class = 4, .returns = 2, .special = SPECIAL_QUEUE, .capture[1] = 1, .narrow = 0x11, .flags = CALL_DECODED | CALL_INBOUND | CALL_MOVES | CALL_TYPED}, /* msgrcv */ \
+    [187] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* msgctl */ \
+    [25] = {.fd = 1, .event_class = 1, .returns = 9, .special = SPECIAL_FCNTL, .capture[2] = 12, .narrow = 0x3, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* fcntl */ \
+    [32] = {.fd = 1, .event_class = 1, .returns = 1, .narrow = 0x3, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* flock */ \
+    [82] = {.fd = 1, .event_class = 1, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* fsync */ \
+    [83] = {.fd = 1, .event_class = 1, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* fdatasync */ \
+    [45] = {.path = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* truncate */ \
+    [46] = {.fd = 1, .event_class = 1, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* ftruncate */ \
+    [17] = {.event_class = 2, .returns = 5, .capture[0] = 3, .flags = CALL_DECODED}, /* getcwd */ \
+    [49] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHDIR, .flags = CALL_DECODED | CALL_TEXTS}, /* chdir */ \
+    [50] = {.fd = 1, .event_class = 2, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED}, /* fchdir */ \
+    [52] = {.fd = 1, .event_class = 2, .returns = 1, .narrow = 0x3, .flags = CALL_DECODED}, /* fchmod */ \
+    [55] = {.fd = 1, .event_class = 2, .returns = 1, .narrow = 0x7, .flags = CALL_DECODED}, /* fchown */ \
+    [166] = {.event_class = 2, .returns = 8, .narrow = 0x1, .flags = CALL_DECODED}, /* umask */ \
+    [169] = {.event_class = 0, .returns = 0, .capture[0] = 26}, /* gettimeofday */ \
+    [163] = {.event_class = 0, .returns = 0, .capture[1] = 26, .narrow = 0x1}, /* getrlimit */ \
+    [165] = {.event_class = 0, .returns = 0, .capture[1] = 58, .narrow = 0x1}, /* getrusage */ \
+    [179] = {.event_class = 0, .returns = 0, .capture[0] = 50}, /* sysinfo */ \
+    [153] = {.event_class = 0, .returns = 0}, /* times */ \
+    [117] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* ptrace */ \
+    [174] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getuid */ \
+    [116] = {.event_class = 0, .returns = 0, .narrow = 0x5, .flags = CALL_UNSEEN}, /* syslog */ \
+    [176] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getgid */ \
+    [146] = {.event_class = 5, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED}, /* setuid */ \
+    [144] = {.event_class = 5, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED}, /* setgid */ \
+    [175] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* geteuid */ \
+    [177] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getegid */ \
+    [154] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* setpgid */ \
+    [173] = {.event_class = 0, .returns = 4, .flags = CALL_DECODED}, /* getppid */ \
+    [157] = {.event_class = 0, .returns = 13}, /* setsid */ \
+    [145] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* setreuid */ \
+    [143] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* setregid */ \
+    [158] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* getgroups */ \
+    [159] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* setgroups */ \
+    [147] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* setresuid */ \
+    [148] = {.event_class = 0, .returns = 0}, /* getresuid */ \
+    [149] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* setresgid */ \
+    [150] = {.event_class = 0, .returns = 0}, /* getresgid */ \
+    [155] = {.event_class = 0, .returns = 13, .narrow = 0x1}, /* getpgid */ \
+    [151] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* setfsuid */ \
+    [152] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* setfsgid */ \
+    [156] = {.event_class = 0, .returns = 13, .narrow = 0x1}, /* getsid */ \
+    [90] = {.event_class = 0, .returns = 0, .capture[0] = 24, .capture[1] = 28}, /* capget */ \
+    [91] = {.event_class = 0, .returns = 0, .capture[0] = 24, .capture[1] = 28}, /* capset */ \
+    [136] = {.event_class = 0, .returns = 0, .capture[0] = 24}, /* rt_sigpending */ \
+    [137] = {.event_class = 7, .returns = 0, .capture[0] = 24, .capture[2] = 26, .flags = CALL_DECODED}, /* rt_sigtimedwait */ \
+    [138] = {.event_class = 0, .returns = 0, .capture[2] = 54, .narrow = 0x3}, /* rt_sigqueueinfo */ \
+    [133] = {.event_class = 7, .returns = 1, .capture[0] = 24, .flags = CALL_DECODED}, /* rt_sigsuspend */ \
+    [132] = {.event_class = 0, .returns = 0, .capture[0] = 28, .capture[1] = 28}, /* sigaltstack */ \
+    [92] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* personality */ \
+    [43] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 52, .flags = CALL_DECODED | CALL_TEXTS}, /* statfs */ \
+    [44] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 52, .narrow = 0x1, .flags = CALL_DECODED}, /* fstatfs */ \
+    [141] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* getpriority */ \
+    [140] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* setpriority */ \
+    [118] = {.event_class = 0, .returns = 0, .capture[1] = 23, .narrow = 0x1}, /* sched_setparam */ \
+    [121] = {.event_class = 0, .returns = 0, .capture[1] = 23, .narrow = 0x1}, /* sched_getparam */ \
+    [119] = {.event_class = 0, .returns = 0, .capture[2] = 23, .narrow = 0x3}, /* sched_setscheduler */ \
+    [120] = {.event_class = 0, .returns = 14, .narrow = 0x1}, /* sched_getscheduler */ \
+    [125] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* sched_get_priority_max */ \
+    [126] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* sched_get_priority_min */ \
+    [127] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* sched_rr_get_interval */ \
+    [228] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* mlock */ \
+    [229] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* munlock */ \
+    [230] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* mlockall */ \
+    [231] = {.event_class = 0, .returns = 0}, /* munlockall */ \
+    [58] = {.event_class = 0, .returns = 0}, /* vhangup */ \
+    [41] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* pivot_root */ \
+    [167] = {.event_class = 5, .returns = 0, .capture[1] = 12, .narrow = 0x1, .flags = CALL_DECODED}, /* prctl */ \
+    [171] = {.event_class = 0, .returns = 0}, /* adjtimex */ \
+    [164] = {.event_class = 0, .returns = 0, .capture[1] = 26, .narrow = 0x1}, /* setrlimit */ \
+    [51] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHROOT, .flags = CALL_DECODED | CALL_TEXTS}, /* chroot */ \
+    [81] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* sync */ \
+    [89] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* acct */ \
+    [170] = {.event_class = 0, .returns = 0}, /* settimeofday */ \
+    [40] = {.name = 1, .path2 = 2, .name2 = 3, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .capture[4] = 2, .flags = CALL_DECODED | CALL_TEXTS}, /* mount */ \
+    [39] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .narrow = 0x2, .flags = CALL_DECODED | CALL_TEXTS}, /* umount2 */ \
+    [224] = {.event_class = 0, .returns = 0, .narrow = 0x2}, /* swapon */ \
+    [225] = {.event_class = 0, .returns = 0}, /* swapoff */ \
+    [142] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* reboot */ \
+    [161] = {.event_class = 0, .returns = 0, .narrow = 0x2}, /* sethostname */ \
+    [162] = {.event_class = 0, .returns = 0, .narrow = 0x2}, /* setdomainname */ \
+    [105] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* init_module */ \
+    [106] = {.event_class = 0, .returns = 0, .narrow = 0x2}, /* delete_module */ \
+    [60] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* quotactl */ \
+    [42] = {.event_class = 0, .returns = 0}, /* nfsservctl */ \
+    [178] = {.event_class = 0, .returns = 4, .flags = CALL_DECODED}, /* gettid */ \
+    [213] = {.fd = 1, .offset = 2, .size = 3, .event_class = 1, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED}, /* readahead */ \
+    [5] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .narrow = 0x10, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* setxattr */ \
+    [6] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .keeps_link = 1, .narrow = 0x10, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* lsetxattr */ \
+    [7] = {.fd = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .narrow = 0x11, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* fsetxattr */ \
+    [8] = {.path = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* getxattr */ \
+    [9] = {.path = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* lgetxattr */ \
+    [10] = {.fd = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .narrow = 0x1, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* fgetxattr */ \
+    [11] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* listxattr */ \
+    [12] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* llistxattr */ \
+    [13] = {.fd = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .narrow = 0x1, .flags = CALL_DECODED}, /* flistxattr */ \
+    [14] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* removexattr */ \
+    [15] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lremovexattr */ \
+    [16] = {.fd = 1, .name = 2, .event_class = 2, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_TEXTS}, /* fremovexattr */ \
+    [130] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .narrow = 0x3, .flags = CALL_DECODED}, /* tkill */ \
+    [98] = {.event_class = 7, .returns = 0, .capture[3] = 26, .narrow = 0x26, .flags = CALL_DECODED | CALL_UNSEEN}, /* futex */ \
+    [122] = {.event_class = 0, .returns = 0, .capture[2] = 15, .narrow = 0x3}, /* sched_setaffinity */ \
+    [123] = {.event_class = 0, .returns = 0, .capture[2] = 16, .narrow = 0x3}, /* sched_getaffinity */ \
+    [0] = {.event_class = 1, .returns = 1, .capture[1] = 24, .narrow = 0x1, .flags = CALL_DECODED}, /* io_setup */ \
+    [1] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_destroy */ \
+    [4] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .capture[4] = 26, .flags = CALL_DECODED}, /* io_getevents */ \
+    [2] = {.several = 3, .event_class = 1, .returns = 5, .special = SPECIAL_IO_SUBMIT, .flags = CALL_DECODED}, /* io_submit */ \
+    [3] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_cancel */ \
+    [18] = {.event_class = 0, .returns = 0}, /* lookup_dcookie */ \
+    [234] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* remap_file_pages */ \
+    [61] = {.fd = 1, .event_class = 2, .returns = 5, .capture[1] = 18, .narrow = 0x5, .flags = CALL_DECODED}, /* getdents64 */ \
+    [96] = {.event_class = 0, .returns = 0}, /* set_tid_address */ \
+    [128] = {.event_class = 0, .returns = 0}, /* restart_syscall */ \
+    [192] = {.event_class = 0, .returns = 0, .narrow = 0x5, .flags = CALL_UNSEEN}, /* semtimedop */ \
+    [223] = {.fd = 1, .offset = 2, .size = 3, .event_class = 1, .returns = 1, .narrow = 0x9, .flags = CALL_DECODED}, /* fadvise64 */ \
+    [107] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* timer_create */ \
+    [110] = {.event_class = 0, .returns = 0, .capture[2] = 30, .capture[3] = 30, .narrow = 0x3}, /* timer_settime */ \
+    [108] = {.event_class = 0, .returns = 0, .capture[1] = 30, .narrow = 0x1}, /* timer_gettime */ \
+    [109] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* timer_getoverrun */ \
+    [111] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* timer_delete */ \
+    [112] = {.event_class = 0, .returns = 0, .capture[1] = 26, .narrow = 0x1}, /* clock_settime */ \
+    [113] = {.event_class = 0, .returns = 0, .capture[1] = 26, .narrow = 0x1}, /* clock_gettime */ \
+    [114] = {.event_class = 0, .returns = 0, .capture[1] = 26, .narrow = 0x1}, /* clock_getres */ \
+    [115] = {.event_class = 7, .returns = 1, .capture[2] = 26, .narrow = 0x3, .flags = CALL_DECODED}, /* clock_nanosleep */ \
+    [94] = {.event_class = 5, .returns = 10, .special = SPECIAL_EXIT, .narrow = 0x1, .flags = CALL_DECODED}, /* exit_group */ \
+    [21] = {.fd = 1, .fd2 = 3, .several = 4, .event_class = 7, .returns = 1, .special = SPECIAL_EPOLL_CTL, .capture[3] = 26, .narrow = 0x7, .flags = CALL_DECODED}, /* epoll_ctl */ \
+    [131] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .narrow = 0x7, .flags = CALL_DECODED}, /* tgkill */ \
+    [235] = {.event_class = 0, .returns = 0, .narrow = 0x20}, /* mbind */ \
+    [237] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* set_mempolicy */ \
+    [236] = {.event_class = 0, .returns = 0}, /* get_mempolicy */ \
+    [180] = {.name = 1, .event_class = 1, .returns = 3, .narrow = 0x6, .flags = CALL_DECODED | CALL_TEXTS}, /* mq_open */ \
+    [181] = {.name = 1, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* mq_unlink */ \
+    [182] = {.fd = 1, .size = 3, .event_class = 1, .returns = 12, .special = SPECIAL_QUEUE, .capture[1] = 1, .narrow = 0x9, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* mq_timedsend */ \
+    [183] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .special = SPECIAL_QUEUE, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* mq_timedreceive */ \
+    [184] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* mq_notify */ \
+    [185] = {.event_class = 0, .returns = 0, .capture[1] = 38, .capture[2] = 38, .narrow = 0x1}, /* mq_getsetattr */ \
+    [104] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* kexec_load */ \
+    [95] = {.event_class = 5, .returns = 1, .special = SPECIAL_WAIT, .capture[2] = 54, .capture[4] = 58, .narrow = 0xb, .flags = CALL_DECODED}, /* waitid */ \
+    [217] = {.name = 1, .name2 = 2, .event_class = 0, .returns = 0, .narrow = 0x10, .flags = CALL_TEXTS | CALL_UNSEEN}, /* add_key */ \
+    [218] = {.name = 1, .name2 = 2, .event_class = 0, .returns = 0, .narrow = 0x8, .flags = CALL_TEXTS}, /* request_key */ \
+    [219] = {.event_class = 0, .returns = 0, .narrow = 0x1, .flags = CALL_UNSEEN}, /* keyctl */ \
+    [30] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* ioprio_set */ \
+    [31] = {.event_class = 0, .returns = 15, .narrow = 0x3}, /* ioprio_get */ \
+    [27] = {.fd = 1, .path2 = 2, .event_class = 1, .returns = 0, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* inotify_add_watch */ \
+    [28] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* inotify_rm_watch */ \
+    [238] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* migrate_pages */ \
+    [56] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .narrow = 0xd, .flags = CALL_DECODED | CALL_TEXTS}, /* openat */ \
+    [34] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .keeps_link = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* mkdirat */ \
+    [33] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .keeps_link = 1, .narrow = 0xd, .flags = CALL_DECODED | CALL_TEXTS}, /* mknodat */ \
+    [54] = {.dirfd = 1, .path = 2, .at_flags = 5, .event_class = 2, .returns = 1, .narrow = 0x1d, .flags = CALL_DECODED | CALL_TEXTS}, /* fchownat */ \
+    [79] = {.dirfd = 1, .path = 2, .at_flags = 4, .event_class = 2, .returns = 1, .capture[2] = 54, .narrow = 0x9, .flags = CALL_DECODED | CALL_TEXTS}, /* newfstatat */ \
+    [35] = {.dirfd = 1, .path = 2, .at_flags = 3, .event_class = 2, .returns = 1, .special = SPECIAL_REMOVE, .keeps_link = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* unlinkat */ \
+    [38] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .keeps_link = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* renameat */ \
+    [37] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .at_flags = 5, .event_class = 2, .returns = 1, .special = SPECIAL_LINK, .keeps_link = 1, .narrow = 0x15, .flags = CALL_DECODED | CALL_TEXTS}, /* linkat */ \
+    [36] = {.path2 = 1, .dirfd = 2, .path = 3, .event_class = 2, .returns = 1, .special = SPECIAL_SYMLINK, .keeps_link = 1, .narrow = 0x2, .flags = CALL_DECODED | CALL_TEXTS}, /* symlinkat */ \
+    [78] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .keeps_link = 1, .narrow = 0x9, .flags = CALL_DECODED | CALL_TEXTS}, /* readlinkat */ \
+    [53] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* fchmodat */ \
+    [48] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* faccessat */ \
+    [72] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .capture[1] = 11, .capture[2] = 11, .capture[3] = 11, .capture[4] = 26, .capture[5] = 19, .before = 0x1e, .narrow = 0x1, .flags = CALL_DECODED}, /* pselect6 */ \
+    [73] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .capture[2] = 26, .capture[3] = 24, .before = 0x4, .narrow = 0x2, .flags = CALL_DECODED}, /* ppoll */ \
+    [97] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* unshare */ \
+    [99] = {.event_class = 0, .returns = 0}, /* set_robust_list */ \
+    [100] = {.event_class = 0, .returns = 0, .capture[1] = 24, .capture[2] = 24, .narrow = 0x1}, /* get_robust_list */ \
+    [76] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_SPLICE, .capture[1] = 24, .capture[3] = 24, .before = 0xa, .narrow = 0x25, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* splice */ \
+    [77] = {.fd = 1, .fd2 = 2, .size = 3, .event_class = 1, .returns = 2, .narrow = 0xb, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* tee */ \
+    [84] = {.fd = 1, .offset = 2, .size = 3, .event_class = 1, .returns = 1, .narrow = 0x9, .flags = CALL_DECODED}, /* sync_file_range */ \
+    [75] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .narrow = 0x9, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* vmsplice */ \
+    [239] = {.event_class = 0, .returns = 0, .narrow = 0x21}, /* move_pages */ \
+    [88] = {.dirfd = 1, .path = 2, .at_flags = 4, .event_class = 2, .returns = 1, .capture[2] = 30, .narrow = 0x9, .flags = CALL_DECODED | CALL_TEXTS}, /* utimensat */ \
+    [22] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .capture[4] = 24, .narrow = 0xd, .flags = CALL_DECODED}, /* epoll_pwait */ \
+    [85] = {.event_class = 1, .returns = 3, .narrow = 0x3, .flags = CALL_DECODED}, /* timerfd_create */ \
+    [47] = {.fd = 1, .offset = 3, .size = 4, .event_class = 1, .returns = 1, .narrow = 0x3, .flags = CALL_DECODED}, /* fallocate */ \
+    [86] = {.event_class = 0, .returns = 0, .capture[2] = 30, .capture[3] = 30, .narrow = 0x3}, /* timerfd_settime */ \
+    [87] = {.event_class = 0, .returns = 0, .capture[1] = 30, .narrow = 0x1}, /* timerfd_gettime */ \
+    [242] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .capture[2] = 23, .before = 0x4, .narrow = 0x9, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* accept4 */ \
+    [74] = {.event_class = 1, .returns = 3, .capture[1] = 24, .narrow = 0x9, .flags = CALL_DECODED}, /* signalfd4 */ \
+    [19] = {.event_class = 1, .returns = 3, .narrow = 0x3, .flags = CALL_DECODED}, /* eventfd2 */ \
+    [20] = {.event_class = 7, .returns = 3, .narrow = 0x1, .flags = CALL_DECODED}, /* epoll_create1 */ \
+    [24] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .capture[1] = 21, .before = 0x2, .narrow = 0x7, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* dup3 */ \
+    [59] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .capture[0] = 24, .narrow = 0x2, .flags = CALL_DECODED}, /* pipe2 */ \
+    [26] = {.event_class = 1, .returns = 3, .narrow = 0x1, .flags = CALL_DECODED}, /* inotify_init1 */ \
+    [69] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* preadv */ \
+    [70] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO | CALL_MOVES}, /* pwritev */ \
+    [240] = {.event_class = 0, .returns = 0, .capture[3] = 54, .narrow = 0x7}, /* rt_tgsigqueueinfo */ \
+    [241] = {.event_class = 0, .returns = 0, .narrow = 0xe, .flags = CALL_UNSEEN}, /* perf_event_open */ \
+    [243] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .capture[1] = 20, .capture[4] = 26, .before = 0x10, .narrow = 0xd, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* recvmmsg */ \
+    [262] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* fanotify_init */ \
+    [263] = {.event_class = 0, .returns = 0, .narrow = 0xb}, /* fanotify_mark */ \
+    [261] = {.event_class = 0, .returns = 0, .capture[2] = 26, .capture[3] = 26, .narrow = 0x3}, /* prlimit64 */ \
+    [264] = {.event_class = 0, .returns = 0, .narrow = 0x11}, /* name_to_handle_at */ \
+    [265] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* open_by_handle_at */ \
+    [266] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* clock_adjtime */ \
+    [267] = {.fd = 1, .event_class = 1, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED}, /* syncfs */ \
+    [269] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_SENDMMSG, .capture[1] = 20, .narrow = 0xd, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* sendmmsg */ \
+    [268] = {.fd = 1, .event_class = 5, .returns = 1, .narrow = 0x3, .flags = CALL_DECODED}, /* setns */ \
+    [168] = {.event_class = 0, .returns = 0}, /* getcpu */ \
+    [270] = {.vector = 2, .event_class = 5, .returns = 2, .special = SPECIAL_KILL, .capture[1] = 6, .capture[3] = 6, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_MOVES}, /* process_vm_readv */ \
+    [271] = {.vector = 2, .event_class = 5, .returns = 2, .special = SPECIAL_KILL, .capture[1] = 6, .capture[3] = 6, .narrow = 0x1, .flags = CALL_DECODED | CALL_MOVES}, /* process_vm_writev */ \
+    [272] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* kcmp */ \
+    [273] = {.event_class = 0, .returns = 0, .narrow = 0x5, .flags = CALL_UNSEEN}, /* finit_module */ \
+    [274] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* sched_setattr */ \
+    [275] = {.event_class = 0, .returns = 0, .narrow = 0xd}, /* sched_getattr */ \
+    [276] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .at_flags = 5, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .keeps_link = 1, .narrow = 0x15, .flags = CALL_DECODED | CALL_TEXTS}, /* renameat2 */ \
+    [277] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* seccomp */ \
+    [278] = {.event_class = 0, .returns = 0, .capture[0] = 3, .narrow = 0x4}, /* getrandom */ \
+    [279] = {.name = 1, .event_class = 1, .returns = 3, .narrow = 0x2, .flags = CALL_DECODED | CALL_TEXTS}, /* memfd_create */ \
+    [294] = {.event_class = 0, .returns = 0, .narrow = 0x3, .flags = CALL_UNSEEN}, /* kexec_file_load */ \
+    [280] = {.event_class = 0, .returns = 0, .narrow = 0x5, .flags = CALL_UNSEEN}, /* bpf */ \
+    [281] = {.dirfd = 1, .path = 2, .at_flags = 5, .event_class = 5, .returns = 1, .special = SPECIAL_EXEC, .capture[2] = 13, .capture[3] = 14, .narrow = 0x11, .flags = CALL_DECODED | CALL_TEXTS}, /* execveat */ \
+    [282] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* userfaultfd */ \
+    [283] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* membarrier */ \
+    [284] = {.event_class = 0, .returns = 0, .narrow = 0x4}, /* mlock2 */ \
+    [285] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .capture[1] = 24, .capture[3] = 24, .before = 0xa, .narrow = 0x25, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* copy_file_range */ \
+    [286] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .capture[1] = 6, .narrow = 0x20, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* preadv2 */ \
+    [287] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .capture[1] = 6, .narrow = 0x20, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_IS_IO | CALL_MOVES}, /* pwritev2 */ \
+    [288] = {.size = 2, .event_class = 6, .returns = 1, .special = SPECIAL_MAPPING, .narrow = 0x8, .flags = CALL_DECODED}, /* pkey_mprotect */ \
+    [289] = {.event_class = 0, .returns = 0}, /* pkey_alloc */ \
+    [290] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* pkey_free */ \
+    [291] = {.dirfd = 1, .path = 2, .at_flags = 3, .event_class = 2, .returns = 1, .capture[4] = 86, .narrow = 0xd, .flags = CALL_DECODED | CALL_TEXTS}, /* statx */ \
+    [292] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .capture[4] = 26, .capture[5] = 19, .flags = CALL_DECODED}, /* io_pgetevents */ \
+    [293] = {.event_class = 0, .returns = 0, .narrow = 0xe}, /* rseq */ \
+    [424] = {.fd = 1, .event_class = 5, .returns = 1, .special = SPECIAL_PIDFD, .capture[2] = 54, .narrow = 0xb, .flags = CALL_DECODED}, /* pidfd_send_signal */ \
+    [425] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* io_uring_setup */ \
+    [426] = {.fd = 1, .event_class = 0, .returns = 5, .capture[4] = 24, .narrow = 0xf, .flags = CALL_DECODED}, /* io_uring_enter */ \
+    [427] = {.event_class = 0, .returns = 0, .narrow = 0xb}, /* io_uring_register */ \
+    [428] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 3, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* open_tree */ \
+    [429] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .narrow = 0x15, .flags = CALL_DECODED | CALL_TEXTS}, /* move_mount */ \
+    [430] = {.name = 1, .event_class = 0, .returns = 0, .narrow = 0x2, .flags = CALL_TEXTS}, /* fsopen */ \
+    [431] = {.name = 3, .event_class = 0, .returns = 0, .narrow = 0x13, .flags = CALL_TEXTS}, /* fsconfig */ \
+    [432] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* fsmount */ \
+    [433] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* fspick */ \
+    [434] = {.event_class = 5, .returns = 3, .special = SPECIAL_KILL, .narrow = 0x3, .flags = CALL_DECODED}, /* pidfd_open */ \
+    [435] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .capture[0] = 44, .flags = CALL_DECODED}, /* clone3 */ \
+    [436] = {.event_class = 1, .returns = 1, .special = SPECIAL_CLOSE_RANGE, .narrow = 0x7, .flags = CALL_DECODED}, /* close_range */ \
+    [437] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .capture[2] = 17, .narrow = 0x1, .flags = CALL_DECODED | CALL_TEXTS}, /* openat2 */ \
+    [438] = {.fd = 1, .event_class = 5, .returns = 3, .special = SPECIAL_PIDFD, .narrow = 0x7, .flags = CALL_DECODED}, /* pidfd_getfd */ \
+    [439] = {.dirfd = 1, .path = 2, .at_flags = 4, .event_class = 2, .returns = 1, .narrow = 0xd, .flags = CALL_DECODED | CALL_TEXTS}, /* faccessat2 */ \
+    [440] = {.event_class = 0, .returns = 0, .narrow = 0x19}, /* process_madvise */ \
+    [441] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .capture[3] = 26, .capture[4] = 24, .narrow = 0x5, .flags = CALL_DECODED}, /* epoll_pwait2 */ \
+    [442] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* mount_setattr */ \
+    [443] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* quotactl_fd */ \
+    [444] = {.event_class = 0, .returns = 0, .narrow = 0x4}, /* landlock_create_ruleset */ \
+    [445] = {.event_class = 0, .returns = 0, .narrow = 0xb}, /* landlock_add_rule */ \
+    [446] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* landlock_restrict_self */ \
+    [447] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* memfd_secret */ \
+    [448] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* process_mrelease */ \
+    [449] = {.event_class = 7, .returns = 0, .narrow = 0x16, .flags = CALL_DECODED}, /* futex_waitv */ \
+    [450] = {.event_class = 0, .returns = 0}, /* set_mempolicy_home_node */ \
+    [451] = {.event_class = 0, .returns = 0, .narrow = 0x9}, /* cachestat */ \
+    [452] = {.dirfd = 1, .path = 2, .at_flags = 4, .event_class = 2, .returns = 1, .narrow = 0xd, .flags = CALL_DECODED | CALL_TEXTS}, /* fchmodat2 */ \
+    [453] = {.event_class = 0, .returns = 0, .narrow = 0x4}, /* map_shadow_stack */ \
+    [454] = {.event_class = 7, .returns = 0, .narrow = 0xc, .flags = CALL_DECODED | CALL_UNSEEN}, /* futex_wake */ \
+    [455] = {.event_class = 7, .returns = 1, .narrow = 0x28, .flags = CALL_DECODED}, /* futex_wait */ \
+    [456] = {.event_class = 7, .returns = 0, .narrow = 0xe, .flags = CALL_DECODED}, /* futex_requeue */ \
+    [457] = {.event_class = 0, .returns = 0, .narrow = 0x8}, /* statmount */ \
+    [458] = {.event_class = 0, .returns = 0, .narrow = 0x8}, /* listmount */ \
+    [459] = {.event_class = 0, .returns = 0, .narrow = 0x9}, /* lsm_get_self_attr */ \
+    [460] = {.event_class = 0, .returns = 0, .narrow = 0xd}, /* lsm_set_self_attr */ \
+    [461] = {.event_class = 0, .returns = 0, .narrow = 0x4}, /* lsm_list_modules */ \
+    [462] = {.event_class = 0, .returns = 0}, /* mseal */ \
+    [463] = {.dirfd = 1, .path = 2, .at_flags = 3, .name = 4, .event_class = 2, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* setxattrat */ \
+    [464] = {.dirfd = 1, .path = 2, .at_flags = 3, .name = 4, .event_class = 2, .returns = 5, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* getxattrat */ \
+    [465] = {.dirfd = 1, .path = 2, .at_flags = 3, .event_class = 2, .returns = 5, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* listxattrat */ \
+    [466] = {.dirfd = 1, .path = 2, .at_flags = 3, .name = 4, .event_class = 2, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* removexattrat */ \
+    [467] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* open_tree_attr */ \
+    [468] = {.event_class = 0, .returns = 0, .narrow = 0x11}, /* file_getattr */ \
+    [469] = {.event_class = 0, .returns = 0, .narrow = 0x11}, /* file_setattr */ \
+
+
+#define SYSCALL_SHAPES_COMPAT \
+    [3] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* read */ \
+    [4] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* write */ \
+    [5] = {.path = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* open */ \
+    [6] = {.fd = 1, .event_class = 1, .returns = 1, .special = SPECIAL_CLOSE, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* close */ \
+    [106] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* stat */ \
+    [108] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstat */ \
+    [107] = {.path = 1, .event_class = 2, .returns = 1, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lstat */ \
+    [168] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .flags = CALL_DECODED}, /* poll */ \
+    [19] = {.fd = 1, .event_class = 1, .returns = 6, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* lseek */ \
+    [125] = {.size = 2, .event_class = 6, .returns = 1, .special = SPECIAL_MAPPING, .flags = CALL_DECODED}, /* mprotect */ \
+    [91] = {.size = 2, .event_class = 6, .returns = 1, .special = SPECIAL_MAPPING, .flags = CALL_DECODED}, /* munmap */ \
+    [45] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* brk */ \
+    [174] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigaction */ \
+    [175] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
+    [173] = {.event_class = 0, .returns = 0}, /* rt_sigreturn */ \
+    [54] = {.fd = 1, .event_class = 1, .returns = 0, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES | CALL_UNSEEN}, /* ioctl */ \
+    [180] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* pread64 */ \
+    [181] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO | CALL_MOVES}, /* pwrite64 */ \
+    [145] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* readv */ \
+    [146] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* writev */ \
+    [33] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* access */ \
+    [42] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .flags = CALL_DECODED}, /* pipe */ \
+    [158] = {.event_class = 0, .returns = 0}, /* sched_yield */ \
+    [163] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mremap */ \
+    [144] = {.size = 2, .event_class = 6, .returns = 1, .special = SPECIAL_MAPPING, .flags = CALL_DECODED}, /* msync */ \
+    [219] = {.event_class = 0, .returns = 0}, /* mincore */ \
+    [220] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* madvise */ \
+    [307] = {.event_class = 0, .returns = 0}, /* shmget */ \
+    [305] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* shmat */ \
+    [308] = {.event_class = 0, .returns = 0}, /* shmctl */ \
+    [41] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* dup */ \
+    [63] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .capture[1] = 21, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* dup2 */ \
+    [29] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* pause */ \
+    [162] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* nanosleep */ \
+    [105] = {.event_class = 0, .returns = 0}, /* getitimer */ \
+    [104] = {.event_class = 0, .returns = 0}, /* setitimer */ \
+    [20] = {.event_class = 0, .returns = 4, .flags = CALL_DECODED}, /* getpid */ \
+    [187] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* sendfile */ \
+    [281] = {.event_class = 3, .returns = 3, .flags = CALL_DECODED | CALL_UNSEEN}, /* socket */ \
+    [283] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* connect */ \
+    [285] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* accept */ \
+    [290] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* sendto */ \
+    [292] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_ADDRESS_OUT | CALL_MOVES}, /* recvfrom */ \
+    [296] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_SENDMSG, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* sendmsg */ \
+    [297] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_RECVMSG, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_ADDRESS_OUT | CALL_MOVES}, /* recvmsg */ \
+    [293] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* shutdown */ \
+    [282] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .flags = CALL_DECODED}, /* bind */ \
+    [284] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* listen */ \
+    [286] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* getsockname */ \
+    [287] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* getpeername */ \
+    [288] = {.several = 4, .event_class = 3, .returns = 1, .special = SPECIAL_PAIR, .flags = CALL_DECODED | CALL_UNSEEN}, /* socketpair */ \
+    [294] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* setsockopt */ \
+    [295] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED | CALL_UNSEEN}, /* getsockopt */ \
+    [120] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* clone */ \
+    [2] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* fork */ \
+    [190] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* vfork */ \
+    [11] = {.path = 1, .event_class = 5, .returns = 1, .special = SPECIAL_EXEC, .flags = CALL_DECODED | CALL_TEXTS}, /* execve */ \
+    [1] = {.event_class = 5, .returns = 10, .special = SPECIAL_EXIT, .flags = CALL_DECODED}, /* exit */ \
+    [114] = {.event_class = 5, .returns = 4, .special = SPECIAL_WAIT, .flags = CALL_DECODED}, /* wait4 */ \
+    [37] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* kill */ \
+    [122] = {.event_class = 0, .returns = 0}, /* uname */ \
+    [299] = {.event_class = 0, .returns = 0}, /* semget */ \
+    [298] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* semop */ \
+    [300] = {.event_class = 0, .returns = 0}, /* semctl */ \
+    [306] = {.event_class = 0, .returns = 0}, /* shmdt */ \
+    [303] = {.event_class = 0, .returns = 0, .special = SPECIAL_QUEUE}, /* msgget */ \
+    [301] = {.size = 3, .event_class = 4, .returns = 12, .special = SPECIAL_QUEUE, .capture[1] = 1, .flags = CALL_DECODED | CALL_MOVES | CALL_TYPED}, /* msgsnd */ \
+    [302] = {.size = 3, .event_class = 4, .returns = 2, .special = SPECIAL_QUEUE, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_MOVES | CALL_TYPED}, /* msgrcv */ \
+    [304] = {.event_class = 0, .returns = 0}, /* msgctl */ \
+    [55] = {.fd = 1, .event_class = 1, .returns = 9, .special = SPECIAL_FCNTL, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* fcntl */ \
+    [143] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* flock */ \
+    [118] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* fsync */ \
+    [148] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* fdatasync */ \
+    [92] = {.path = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* truncate */ \
+    [93] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* ftruncate */ \
+    [141] = {.fd = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* getdents */ \
+    [183] = {.event_class = 2, .returns = 5, .capture[0] = 3, .flags = CALL_DECODED}, /* getcwd */ \
+    [12] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHDIR, .flags = CALL_DECODED | CALL_TEXTS}, /* chdir */ \
+    [133] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchdir */ \
+    [38] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* rename */ \
+    [39] = {.path = 1, .event_class = 2, .returns = 1, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* mkdir */ \
+    [40] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_REMOVE, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* rmdir */ \
+    [8] = {.path = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* creat */ \
+    [9] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_LINK, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* link */ \
+    [10] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_REMOVE, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* unlink */ \
+    [83] = {.path2 = 1, .path = 2, .event_class = 2, .returns = 1, .special = SPECIAL_SYMLINK, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* symlink */ \
+    [85] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* readlink */ \
+    [15] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* chmod */ \
+    [94] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmod */ \
+    [182] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* chown */ \
+    [95] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchown */ \
+    [16] = {.path = 1, .event_class = 2, .returns = 1, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lchown */ \
+    [60] = {.event_class = 2, .returns = 8, .flags = CALL_DECODED}, /* umask */ \
+    [78] = {.event_class = 0, .returns = 0}, /* gettimeofday */ \
+    [77] = {.event_class = 0, .returns = 0}, /* getrusage */ \
+    [116] = {.event_class = 0, .returns = 0}, /* sysinfo */ \
+    [43] = {.event_class = 0, .returns = 0}, /* times */ \
+    [26] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* ptrace */ \
+    [24] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getuid */ \
+    [103] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* syslog */ \
+    [47] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getgid */ \
+    [23] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* setuid */ \
+    [46] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* setgid */ \
+    [49] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* geteuid */ \
+    [50] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getegid */ \
+    [57] = {.event_class = 0, .returns = 0}, /* setpgid */ \
+    [64] = {.event_class = 0, .returns = 4, .flags = CALL_DECODED}, /* getppid */ \
+    [65] = {.event_class = 0, .returns = 13}, /* getpgrp */ \
+    [66] = {.event_class = 0, .returns = 13}, /* setsid */ \
+    [70] = {.event_class = 0, .returns = 0}, /* setreuid */ \
+    [71] = {.event_class = 0, .returns = 0}, /* setregid */ \
+    [80] = {.event_class = 0, .returns = 0}, /* getgroups */ \
+    [81] = {.event_class = 0, .returns = 0}, /* setgroups */ \
+    [164] = {.event_class = 0, .returns = 0}, /* setresuid */ \
+    [165] = {.event_class = 0, .returns = 0}, /* getresuid */ \
+    [170] = {.event_class = 0, .returns = 0}, /* setresgid */ \
+    [171] = {.event_class = 0, .returns = 0}, /* getresgid */ \
+    [132] = {.event_class = 0, .returns = 13}, /* getpgid */ \
+    [138] = {.event_class = 0, .returns = 0}, /* setfsuid */ \
+    [139] = {.event_class = 0, .returns = 0}, /* setfsgid */ \
+    [147] = {.event_class = 0, .returns = 13}, /* getsid */ \
+    [184] = {.event_class = 0, .returns = 0}, /* capget */ \
+    [185] = {.event_class = 0, .returns = 0}, /* capset */ \
+    [176] = {.event_class = 0, .returns = 0}, /* rt_sigpending */ \
+    [177] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* rt_sigtimedwait */ \
+    [178] = {.event_class = 0, .returns = 0}, /* rt_sigqueueinfo */ \
+    [179] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* rt_sigsuspend */ \
+    [186] = {.event_class = 0, .returns = 0}, /* sigaltstack */ \
+    [14] = {.path = 1, .event_class = 2, .returns = 1, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* mknod */ \
+    [86] = {.event_class = 0, .returns = 0}, /* uselib */ \
+    [136] = {.event_class = 0, .returns = 0}, /* personality */ \
+    [62] = {.event_class = 0, .returns = 0}, /* ustat */ \
+    [99] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* statfs */ \
+    [100] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstatfs */ \
+    [135] = {.event_class = 0, .returns = 0}, /* sysfs */ \
+    [96] = {.event_class = 0, .returns = 0}, /* getpriority */ \
+    [97] = {.event_class = 0, .returns = 0}, /* setpriority */ \
+    [154] = {.event_class = 0, .returns = 0}, /* sched_setparam */ \
+    [155] = {.event_class = 0, .returns = 0}, /* sched_getparam */ \
+    [156] = {.event_class = 0, .returns = 0}, /* sched_setscheduler */ \
+    [157] = {.event_class = 0, .returns = 14}, /* sched_getscheduler */ \
+    [159] = {.event_class = 0, .returns = 0}, /* sched_get_priority_max */ \
+    [160] = {.event_class = 0, .returns = 0}, /* sched_get_priority_min */ \
+    [161] = {.event_class = 0, .returns = 0}, /* sched_rr_get_interval */ \
+    [150] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* mlock */ \
+    [151] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* munlock */ \
+    [152] = {.event_class = 0, .returns = 0}, /* mlockall */ \
+    [153] = {.event_class = 0, .returns = 0}, /* munlockall */ \
+    [111] = {.event_class = 0, .returns = 0}, /* vhangup */ \
+    [218] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* pivot_root */ \
+    [149] = {.event_class = 0, .returns = 0}, /* _sysctl */ \
+    [172] = {.event_class = 5, .returns = 0, .flags = CALL_DECODED}, /* prctl */ \
+    [124] = {.event_class = 0, .returns = 0}, /* adjtimex */ \
+    [75] = {.event_class = 0, .returns = 0}, /* setrlimit */ \
+    [61] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHROOT, .flags = CALL_DECODED | CALL_TEXTS}, /* chroot */ \
+    [36] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* sync */ \
+    [51] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* acct */ \
+    [79] = {.event_class = 0, .returns = 0}, /* settimeofday */ \
+    [21] = {.name = 1, .path2 = 2, .name2 = 3, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .capture[4] = 2, .flags = CALL_DECODED | CALL_TEXTS}, /* mount */ \
+    [52] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* umount2 */ \
+    [87] = {.event_class = 0, .returns = 0}, /* swapon */ \
+    [115] = {.event_class = 0, .returns = 0}, /* swapoff */ \
+    [88] = {.event_class = 0, .returns = 0}, /* reboot */ \
+    [74] = {.event_class = 0, .returns = 0}, /* sethostname */ \
+    [121] = {.event_class = 0, .returns = 0}, /* setdomainname */ \
+    [128] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* init_module */ \
+    [129] = {.event_class = 0, .returns = 0}, /* delete_module */ \
+    [131] = {.event_class = 0, .returns = 0}, /* quotactl */ \
+    [169] = {.event_class = 0, .returns = 0}, /* nfsservctl */ \
+    [224] = {.event_class = 0, .returns = 4, .flags = CALL_DECODED}, /* gettid */ \
+    [225] = {.fd = 1, .offset = 2, .size = 4, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET}, /* readahead */ \
+    [226] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* setxattr */ \
+    [227] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* lsetxattr */ \
+    [228] = {.fd = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* fsetxattr */ \
+    [229] = {.path = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* getxattr */ \
+    [230] = {.path = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* lgetxattr */ \
+    [231] = {.fd = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* fgetxattr */ \
+    [232] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* listxattr */ \
+    [233] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* llistxattr */ \
+    [234] = {.fd = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED}, /* flistxattr */ \
+    [235] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* removexattr */ \
+    [236] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lremovexattr */ \
+    [237] = {.fd = 1, .name = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* fremovexattr */ \
+    [238] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* tkill */ \
+    [240] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED | CALL_UNSEEN}, /* futex */ \
+    [241] = {.event_class = 0, .returns = 0}, /* sched_setaffinity */ \
+    [242] = {.event_class = 0, .returns = 0}, /* sched_getaffinity */ \
+    [243] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_setup */ \
+    [244] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_destroy */ \
+    [245] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .flags = CALL_DECODED}, /* io_getevents */ \
+    [246] = {.several = 3, .event_class = 1, .returns = 5, .special = SPECIAL_IO_SUBMIT, .flags = CALL_DECODED}, /* io_submit */ \
+    [247] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_cancel */ \
+    [249] = {.event_class = 0, .returns = 0}, /* lookup_dcookie */ \
+    [250] = {.event_class = 7, .returns = 3, .flags = CALL_DECODED}, /* epoll_create */ \
+    [253] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* remap_file_pages */ \
+    [217] = {.fd = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* getdents64 */ \
+    [256] = {.event_class = 0, .returns = 0}, /* set_tid_address */ \
+    [0] = {.event_class = 0, .returns = 0}, /* restart_syscall */ \
+    [312] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* semtimedop */ \
+    [257] = {.event_class = 0, .returns = 0}, /* timer_create */ \
+    [258] = {.event_class = 0, .returns = 0}, /* timer_settime */ \
+    [259] = {.event_class = 0, .returns = 0}, /* timer_gettime */ \
+    [260] = {.event_class = 0, .returns = 0}, /* timer_getoverrun */ \
+    [261] = {.event_class = 0, .returns = 0}, /* timer_delete */ \
+    [262] = {.event_class = 0, .returns = 0}, /* clock_settime */ \
+    [263] = {.event_class = 0, .returns = 0}, /* clock_gettime */ \
+    [264] = {.event_class = 0, .returns = 0}, /* clock_getres */ \
+    [265] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* clock_nanosleep */ \
+    [248] = {.event_class = 5, .returns = 10, .special = SPECIAL_EXIT, .flags = CALL_DECODED}, /* exit_group */ \
+    [252] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .flags = CALL_DECODED}, /* epoll_wait */ \
+    [251] = {.fd = 1, .fd2 = 3, .several = 4, .event_class = 7, .returns = 1, .special = SPECIAL_EPOLL_CTL, .flags = CALL_DECODED}, /* epoll_ctl */ \
+    [268] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* tgkill */ \
+    [269] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* utimes */ \
+    [313] = {.event_class = 0, .returns = 0}, /* vserver */ \
+    [319] = {.event_class = 0, .returns = 0}, /* mbind */ \
+    [321] = {.event_class = 0, .returns = 0}, /* set_mempolicy */ \
+    [320] = {.event_class = 0, .returns = 0}, /* get_mempolicy */ \
+    [274] = {.name = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* mq_open */ \
+    [275] = {.name = 1, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* mq_unlink */ \
+    [276] = {.fd = 1, .size = 3, .event_class = 1, .returns = 12, .special = SPECIAL_QUEUE, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* mq_timedsend */ \
+    [277] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .special = SPECIAL_QUEUE, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* mq_timedreceive */ \
+    [278] = {.event_class = 0, .returns = 0}, /* mq_notify */ \
+    [279] = {.event_class = 0, .returns = 0}, /* mq_getsetattr */ \
+    [347] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* kexec_load */ \
+    [280] = {.event_class = 5, .returns = 1, .special = SPECIAL_WAIT, .flags = CALL_DECODED}, /* waitid */ \
+    [309] = {.name = 1, .name2 = 2, .event_class = 0, .returns = 0, .flags = CALL_TEXTS | CALL_UNSEEN}, /* add_key */ \
+    [310] = {.name = 1, .name2 = 2, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* request_key */ \
+    [311] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* keyctl */ \
+    [314] = {.event_class = 0, .returns = 0}, /* ioprio_set */ \
+    [315] = {.event_class = 0, .returns = 15}, /* ioprio_get */ \
+    [316] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init */ \
+    [317] = {.fd = 1, .path2 = 2, .event_class = 1, .returns = 0, .flags = CALL_DECODED | CALL_TEXTS}, /* inotify_add_watch */ \
+    [318] = {.event_class = 0, .returns = 0}, /* inotify_rm_watch */ \
+    [400] = {.event_class = 0, .returns = 0}, /* migrate_pages */ \
+    [322] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* openat */ \
+    [323] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* mkdirat */ \
+    [324] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* mknodat */ \
+    [325] = {.dirfd = 1, .path = 2, .at_flags = 5, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* fchownat */ \
+    [326] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* futimesat */ \
+    [328] = {.dirfd = 1, .path = 2, .at_flags = 3, .event_class = 2, .returns = 1, .special = SPECIAL_REMOVE, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* unlinkat */ \
+    [329] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* renameat */ \
+    [330] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .at_flags = 5, .event_class = 2, .returns = 1, .special = SPECIAL_LINK, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* linkat */ \
+    [331] = {.path2 = 1, .dirfd = 2, .path = 3, .event_class = 2, .returns = 1, .special = SPECIAL_SYMLINK, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* symlinkat */ \
+    [332] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* readlinkat */ \
+    [333] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* fchmodat */ \
+    [334] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* faccessat */ \
+    [335] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* pselect6 */ \
+    [336] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .flags = CALL_DECODED}, /* ppoll */ \
+    [337] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* unshare */ \
+    [338] = {.event_class = 0, .returns = 0}, /* set_robust_list */ \
+    [339] = {.event_class = 0, .returns = 0}, /* get_robust_list */ \
+    [340] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_SPLICE, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* splice */ \
+    [342] = {.fd = 1, .fd2 = 2, .size = 3, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* tee */ \
+    [343] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* vmsplice */ \
+    [344] = {.event_class = 0, .returns = 0}, /* move_pages */ \
+    [348] = {.dirfd = 1, .path = 2, .at_flags = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* utimensat */ \
+    [346] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .flags = CALL_DECODED}, /* epoll_pwait */ \
+    [349] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* signalfd */ \
+    [350] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* timerfd_create */ \
+    [351] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* eventfd */ \
+    [352] = {.fd = 1, .offset = 3, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET}, /* fallocate */ \
+    [353] = {.event_class = 0, .returns = 0}, /* timerfd_settime */ \
+    [354] = {.event_class = 0, .returns = 0}, /* timerfd_gettime */ \
+    [366] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* accept4 */ \
+    [355] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* signalfd4 */ \
+    [356] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* eventfd2 */ \
+    [357] = {.event_class = 7, .returns = 3, .flags = CALL_DECODED}, /* epoll_create1 */ \
+    [358] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .capture[1] = 21, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* dup3 */ \
+    [359] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .flags = CALL_DECODED}, /* pipe2 */ \
+    [360] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init1 */ \
+    [361] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* preadv */ \
+    [362] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO | CALL_MOVES}, /* pwritev */ \
+    [363] = {.event_class = 0, .returns = 0}, /* rt_tgsigqueueinfo */ \
+    [364] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* perf_event_open */ \
+    [365] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* recvmmsg */ \
+    [367] = {.event_class = 0, .returns = 0}, /* fanotify_init */ \
+    [368] = {.event_class = 0, .returns = 0}, /* fanotify_mark */ \
+    [369] = {.event_class = 0, .returns = 0}, /* prlimit64 */ \
+    [370] = {.event_class = 0, .returns = 0}, /* name_to_handle_at */ \
+    [371] = {.event_class = 0, .returns = 0}, /* open_by_handle_at */ \
+    [372] = {.event_class = 0, .returns = 0}, /* clock_adjtime */ \
+    [373] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* syncfs */ \
+    [374] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_SENDMMSG, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* sendmmsg */ \
+    [375] = {.fd = 1, .event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* setns */ \
+    [345] = {.event_class = 0, .returns = 0}, /* getcpu */ \
+    [376] = {.vector = 2, .event_class = 5, .returns = 2, .special = SPECIAL_KILL, .flags = CALL_DECODED | CALL_INBOUND | CALL_MOVES}, /* process_vm_readv */ \
+    [377] = {.vector = 2, .event_class = 5, .returns = 2, .special = SPECIAL_KILL, .flags = CALL_DECODED | CALL_MOVES}, /* process_vm_writev */ \
+    [378] = {.event_class = 0, .returns = 0}, /* kcmp */ \
+    [379] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* finit_module */ \
+    [380] = {.event_class = 0, .returns = 0}, /* sched_setattr */ \
+    [381] = {.event_class = 0, .returns = 0}, /* sched_getattr */ \
+    [382] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .at_flags = 5, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* renameat2 */ \
+    [383] = {.event_class = 0, .returns = 0}, /* seccomp */ \
+    [384] = {.event_class = 0, .returns = 0, .capture[0] = 3}, /* getrandom */ \
+    [385] = {.name = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* memfd_create */ \
+    [401] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* kexec_file_load */ \
+    [386] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* bpf */ \
+    [387] = {.dirfd = 1, .path = 2, .at_flags = 5, .event_class = 5, .returns = 1, .special = SPECIAL_EXEC, .flags = CALL_DECODED | CALL_TEXTS}, /* execveat */ \
+    [388] = {.event_class = 0, .returns = 0}, /* userfaultfd */ \
+    [389] = {.event_class = 0, .returns = 0}, /* membarrier */ \
+    [390] = {.event_class = 0, .returns = 0}, /* mlock2 */ \
+    [391] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* copy_file_range */ \
+    [392] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* preadv2 */ \
+    [393] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_IS_IO | CALL_MOVES}, /* pwritev2 */ \
+    [394] = {.size = 2, .event_class = 6, .returns = 1, .special = SPECIAL_MAPPING, .flags = CALL_DECODED}, /* pkey_mprotect */ \
+    [395] = {.event_class = 0, .returns = 0}, /* pkey_alloc */ \
+    [396] = {.event_class = 0, .returns = 0}, /* pkey_free */ \
+    [397] = {.dirfd = 1, .path = 2, .at_flags = 3, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* statx */ \
+    [399] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .flags = CALL_DECODED}, /* io_pgetevents */ \
+    [398] = {.event_class = 0, .returns = 0}, /* rseq */ \
+    [424] = {.fd = 1, .event_class = 5, .returns = 1, .special = SPECIAL_PIDFD, .flags = CALL_DECODED}, /* pidfd_send_signal */ \
+    [425] = {.event_class = 0, .returns = 0}, /* io_uring_setup */ \
+    [426] = {.fd = 1, .event_class = 0, .returns = 5, .flags = CALL_DECODED}, /* io_uring_enter */ \
+    [427] = {.event_class = 0, .returns = 0}, /* io_uring_register */ \
+    [428] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* open_tree */ \
+    [429] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* move_mount */ \
+    [430] = {.name = 1, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* fsopen */ \
+    [431] = {.name = 3, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* fsconfig */ \
+    [432] = {.event_class = 0, .returns = 0}, /* fsmount */ \
+    [433] = {.event_class = 0, .returns = 0}, /* fspick */ \
+    [434] = {.event_class = 5, .returns = 3, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* pidfd_open */ \
+    [435] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* clone3 */ \
+    [436] = {.event_class = 1, .returns = 1, .special = SPECIAL_CLOSE_RANGE, .flags = CALL_DECODED}, /* close_range */ \
+    [437] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .capture[2] = 17, .flags = CALL_DECODED | CALL_TEXTS}, /* openat2 */ \
+    [438] = {.fd = 1, .event_class = 5, .returns = 3, .special = SPECIAL_PIDFD, .flags = CALL_DECODED}, /* pidfd_getfd */ \
+    [439] = {.dirfd = 1, .path = 2, .at_flags = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* faccessat2 */ \
+    [440] = {.event_class = 0, .returns = 0}, /* process_madvise */ \
+    [441] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .flags = CALL_DECODED}, /* epoll_pwait2 */ \
+    [442] = {.event_class = 0, .returns = 0}, /* mount_setattr */ \
+    [443] = {.event_class = 0, .returns = 0}, /* quotactl_fd */ \
+    [444] = {.event_class = 0, .returns = 0}, /* landlock_create_ruleset */ \
+    [445] = {.event_class = 0, .returns = 0}, /* landlock_add_rule */ \
+    [446] = {.event_class = 0, .returns = 0}, /* landlock_restrict_self */ \
+    [447] = {.event_class = 0, .returns = 0}, /* memfd_secret */ \
+    [448] = {.event_class = 0, .returns = 0}, /* process_mrelease */ \
+    [449] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_waitv */ \
+    [450] = {.event_class = 0, .returns = 0}, /* set_mempolicy_home_node */ \
+    [451] = {.event_class = 0, .returns = 0}, /* cachestat */ \
+    [452] = {.dirfd = 1, .path = 2, .at_flags = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* fchmodat2 */ \
+    [453] = {.event_class = 0, .returns = 0}, /* map_shadow_stack */ \
+    [454] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED | CALL_UNSEEN}, /* futex_wake */ \
+    [455] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* futex_wait */ \
+    [456] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_requeue */ \
+    [457] = {.event_class = 0, .returns = 0}, /* statmount */ \
+    [458] = {.event_class = 0, .returns = 0}, /* listmount */ \
+    [459] = {.event_class = 0, .returns = 0}, /* lsm_get_self_attr */ \
+    [460] = {.event_class = 0, .returns = 0}, /* lsm_set_self_attr */ \
+    [461] = {.event_class = 0, .returns = 0}, /* lsm_list_modules */ \
+    [462] = {.event_class = 0, .returns = 0}, /* mseal */ \
+    [463] = {.dirfd = 1, .path = 2, .at_flags = 3, .name = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* setxattrat */ \
+    [464] = {.dirfd = 1, .path = 2, .at_flags = 3, .name = 4, .event_class = 2, .returns = 5, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* getxattrat */ \
+    [465] = {.dirfd = 1, .path = 2, .at_flags = 3, .event_class = 2, .returns = 5, .flags = CALL_DECODED | CALL_TEXTS}, /* listxattrat */ \
+    [466] = {.dirfd = 1, .path = 2, .at_flags = 3, .name = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* removexattrat */ \
+    [467] = {.event_class = 0, .returns = 0}, /* open_tree_attr */ \
+    [468] = {.event_class = 0, .returns = 0}, /* file_getattr */ \
+    [469] = {.event_class = 0, .returns = 0}, /* file_setattr */ \
+    [34] = {.event_class = 0, .returns = 0}, /* nice */ \
+    [67] = {.event_class = 0, .returns = 0}, /* sigaction */ \
+    [72] = {.event_class = 0, .returns = 0}, /* sigsuspend */ \
+    [73] = {.event_class = 0, .returns = 0}, /* sigpending */ \
+    [119] = {.event_class = 0, .returns = 0}, /* sigreturn */ \
+    [126] = {.event_class = 0, .returns = 0}, /* sigprocmask */ \
+    [134] = {.event_class = 0, .returns = 0}, /* bdflush */ \
+    [140] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* _llseek */ \
+    [142] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* _newselect */ \
+    [191] = {.event_class = 0, .returns = 0}, /* ugetrlimit */ \
+    [192] = {.size = 2, .fd = 5, .offset = 6, .event_class = 6, .returns = 7, .flags = CALL_DECODED | CALL_PAGE_OFFSET}, /* mmap2 */ \
+    [193] = {.path = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* truncate64 */ \
+    [194] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* ftruncate64 */ \
+    [195] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* stat64 */ \
+    [196] = {.path = 1, .event_class = 2, .returns = 1, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lstat64 */ \
+    [197] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstat64 */ \
+    [198] = {.path = 1, .event_class = 2, .returns = 1, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lchown32 */ \
+    [199] = {.event_class = 0, .returns = 0}, /* getuid32 */ \
+    [200] = {.event_class = 0, .returns = 0}, /* getgid32 */ \
+    [201] = {.event_class = 0, .returns = 0}, /* geteuid32 */ \
+    [202] = {.event_class = 0, .returns = 0}, /* getegid32 */ \
+    [203] = {.event_class = 0, .returns = 0}, /* setreuid32 */ \
+    [204] = {.event_class = 0, .returns = 0}, /* setregid32 */ \
+    [205] = {.event_class = 0, .returns = 0}, /* getgroups32 */ \
+    [206] = {.event_class = 0, .returns = 0}, /* setgroups32 */ \
+    [207] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchown32 */ \
+    [208] = {.event_class = 0, .returns = 0}, /* setresuid32 */ \
+    [209] = {.event_class = 0, .returns = 0}, /* getresuid32 */ \
+    [210] = {.event_class = 0, .returns = 0}, /* setresgid32 */ \
+    [211] = {.event_class = 0, .returns = 0}, /* getresgid32 */ \
+    [212] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* chown32 */ \
+    [213] = {.event_class = 0, .returns = 0}, /* setuid32 */ \
+    [214] = {.event_class = 0, .returns = 0}, /* setgid32 */ \
+    [215] = {.event_class = 0, .returns = 0}, /* setfsuid32 */ \
+    [216] = {.event_class = 0, .returns = 0}, /* setfsgid32 */ \
+    [221] = {.fd = 1, .event_class = 1, .returns = 9, .special = SPECIAL_FCNTL, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* fcntl64 */ \
+    [239] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* sendfile64 */ \
+    [266] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* statfs64 */ \
+    [267] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstatfs64 */ \
+    [327] = {.dirfd = 1, .path = 2, .at_flags = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* fstatat64 */ \
+    [403] = {.event_class = 0, .returns = 0}, /* clock_gettime64 */ \
+    [404] = {.event_class = 0, .returns = 0}, /* clock_settime64 */ \
+    [405] = {.event_class = 0, .returns = 0}, /* clock_adjtime64 */ \
+    [406] = {.event_class = 0, .returns = 0}, /* clock_getres_time64 */ \
+    [407] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* clock_nanosleep_time64 */ \
+    [408] = {.event_class = 0, .returns = 0}, /* timer_gettime64 */ \
+    [409] = {.event_class = 0, .returns = 0}, /* timer_settime64 */ \
+    [410] = {.event_class = 0, .returns = 0}, /* timerfd_gettime64 */ \
+    [411] = {.event_class = 0, .returns = 0}, /* timerfd_settime64 */ \
+    [412] = {.dirfd = 1, .path = 2, .at_flags = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* utimensat_time64 */ \
+    [413] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* pselect6_time64 */ \
+    [414] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .flags = CALL_DECODED}, /* ppoll_time64 */ \
+    [416] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .flags = CALL_DECODED}, /* io_pgetevents_time64 */ \
+    [417] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* recvmmsg_time64 */ \
+    [418] = {.fd = 1, .size = 3, .event_class = 1, .returns = 12, .special = SPECIAL_QUEUE, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* mq_timedsend_time64 */ \
+    [419] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .special = SPECIAL_QUEUE, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* mq_timedreceive_time64 */ \
+    [420] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* semtimedop_time64 */ \
+    [421] = {.event_class = 0, .returns = 0}, /* rt_sigtimedwait_time64 */ \
+    [422] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED | CALL_UNSEEN}, /* futex_time64 */ \
+    [423] = {.event_class = 0, .returns = 0}, /* sched_rr_get_interval_time64 */ \
+    [270] = {.fd = 1, .offset = 3, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET}, /* arm_fadvise64_64 */ \
+    [271] = {.event_class = 0, .returns = 0}, /* pciconfig_iobase */ \
+    [272] = {.event_class = 0, .returns = 0}, /* pciconfig_read */ \
+    [273] = {.event_class = 0, .returns = 0}, /* pciconfig_write */ \
+    [289] = {.fd = 1, .size = 3, .message_flags = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* send */ \
+    [291] = {.fd = 1, .size = 3, .message_flags = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* recv */ \
+    [341] = {.fd = 1, .offset = 3, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET}, /* arm_sync_file_range */ \
+
+
+/* What is captured by the command before it, see choices.toml: enum syscall_capture by call << 32 | command. */
+#define CHOSEN_CAPTURES \
+    case 0x1d00000002: /* ioctl FIGETBSZ */ \
+        return 23; \
+    case 0x1d0000125d: /* ioctl BLKROSET */ \
+        return 23; \
+    case 0x1d0000125e: /* ioctl BLKROGET */ \
+        return 23; \
+    case 0x1d00001260: /* ioctl BLKGETSIZE */ \
+        return 24; \
+    case 0x1d00001268: /* ioctl BLKSSZGET */ \
+        return 23; \
+    case 0x1d0000127b: /* ioctl BLKPBSZGET */ \
+        return 23; \
+    case 0x1d0000540f: /* ioctl TIOCGPGRP */ \
+        return 23; \
+    case 0x1d00005410: /* ioctl TIOCSPGRP */ \
+        return 23; \
+    case 0x1d00005411: /* ioctl TIOCOUTQ */ \
+        return 23; \
+    case 0x1d00005413: /* ioctl TIOCGWINSZ */ \
+        return 24; \
+    case 0x1d00005414: /* ioctl TIOCSWINSZ */ \
+        return 24; \
+    case 0x1d0000541b: /* ioctl FIONREAD */ \
+        return 23; \
+    case 0x1d00005420: /* ioctl TIOCPKT */ \
+        return 23; \
+    case 0x1d00005421: /* ioctl FIONBIO */ \
+        return 23; \
+    case 0x1d00005429: /* ioctl TIOCGSID */ \
+        return 23; \
+    case 0x1d00005452: /* ioctl FIOASYNC */ \
+        return 23; \
+    case 0x1d00005460: /* ioctl FIOQSIZE */ \
+        return 24; \
+    case 0x1d00008905: /* ioctl SIOCATMARK */ \
+        return 23; \
+    case 0x1d00008913: /* ioctl SIOCGIFFLAGS */ \
+        return 32; \
+    case 0x1d00008915: /* ioctl SIOCGIFADDR */ \
+        return 32; \
+    case 0x1d0000891b: /* ioctl SIOCGIFNETMASK */ \
+        return 32; \
+    case 0x1d00008921: /* ioctl SIOCGIFMTU */ \
+        return 32; \
+    case 0x1d00008933: /* ioctl SIOCGIFINDEX */ \
+        return 32; \
+    case 0x1d40045431: /* ioctl TIOCSPTLCK */ \
+        return 23; \
+    case 0x1d80045200: /* ioctl RNDGETENTCNT */ \
+        return 23; \
+    case 0x1d80045430: /* ioctl TIOCGPTN */ \
+        return 23; \
+    case 0x1d80081272: /* ioctl BLKGETSIZE64 */ \
+        return 24; \
+    case 0x1dc020660b: /* ioctl FS_IOC_FIEMAP */ \
+        return 30; \
+    case 0x1900000005: /* fcntl F_GETLK */ \
+        return 30; \
+    case 0x1900000006: /* fcntl F_SETLK */ \
+        return 30; \
+    case 0x1900000007: /* fcntl F_SETLKW */ \
+        return 30; \
+    case 0x190000000f: /* fcntl F_SETOWN_EX */ \
+        return 24; \
+    case 0x1900000010: /* fcntl F_GETOWN_EX */ \
+        return 24; \
+    case 0x1900000024: /* fcntl F_OFD_GETLK */ \
+        return 30; \
+    case 0x1900000025: /* fcntl F_OFD_SETLK */ \
+        return 30; \
+    case 0x1900000026: /* fcntl F_OFD_SETLKW */ \
+        return 30; \
+    case 0xa700000002: /* prctl PR_GET_PDEATHSIG */ \
+        return 23; \
+    case 0xa70000000f: /* prctl PR_SET_NAME */ \
+        return 2; \
+    case 0xa700000010: /* prctl PR_GET_NAME */ \
+        return 2; \
+    case 0xa700000025: /* prctl PR_GET_CHILD_SUBREAPER */ \
+        return 23; \
+
+
+#define UNSEEN_CASES_NATIVE \
+    case 5: \
+        if (1) \
+            return 9; \
+        return 0; \
+    case 6: \
+        if (1) \
+            return 9; \
+        return 0; \
+    case 7: \
+        if (1) \
+            return 9; \
+        return 0; \
+    case 8: \
+        if (1) \
+            return 9; \
+        return 0; \
+    case 9: \
+        if (1) \
+            return 9; \
+        return 0; \
+    case 10: \
+        if (1) \
+            return 9; \
+        return 0; \
+    case 29: \
+        if (arguments[1] == 0x40049409) \
+            return 1; \
+        if (arguments[1] == 0x4020940d) \
+            return 1; \
+        if (arguments[1] == 0xc0189436) \
+            return 1; \
+        if (arguments[1] == 0x2285) \
+            return 2; \
+        if (arguments[1] == 0xc0585500) \
+            return 2; \
+        if (arguments[1] == 0xc0484e41) \
+            return 2; \
+        if (arguments[1] == 0xc0484e43) \
+            return 2; \
+        return 0; \
+    case 89: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 98: \
+        if (arguments[1] == 0x1) \
+            return 6; \
+        return 0; \
+    case 104: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 105: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 116: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 117: \
+        if (1) \
+            return 3; \
+        return 0; \
+    case 192: \
+        if (1) \
+            return 5; \
+        return 0; \
+    case 193: \
+        if (1) \
+            return 5; \
+        return 0; \
+    case 196: \
+        if (1) \
+            return 4; \
+        return 0; \
+    case 198: \
+        if (arguments[0] == 0x10) \
+            return 7; \
+        if (arguments[0] == 0x11) \
+            return 7; \
+        if (arguments[0] == 0x28) \
+            return 7; \
+        if (arguments[0] == 0x2c) \
+            return 7; \
+        return 0; \
+    case 199: \
+        if (arguments[0] == 0x28) \
+            return 7; \
+        return 0; \
+    case 209: \
+        if (arguments[1] == 0x6 && arguments[2] == 0x23) \
+            return 8; \
+        return 0; \
+    case 217: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 219: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 241: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 273: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 280: \
+        if (arguments[0] == 0x1) \
+            return 10; \
+        if (arguments[0] == 0x2) \
+            return 10; \
+        if (arguments[0] == 0x18) \
+            return 10; \
+        if (arguments[0] == 0x1a) \
+            return 10; \
+        return 0; \
+    case 294: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 454: \
+        if ((arguments[3] & 0x80) == 0x0) \
+            return 6; \
+        return 0; \
+    case 463: \
+        if (1) \
+            return 9; \
+        return 0; \
+    case 464: \
+        if (1) \
+            return 9; \
+        return 0; \
+
+#define UNSEEN_CASES_COMPAT \
+    case 26: \
+        if (1) \
+            return 3; \
+        return 0; \
+    case 51: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 54: \
+        if (arguments[1] == 0x40049409) \
+            return 1; \
+        if (arguments[1] == 0x4020940d) \
+            return 1; \
+        if (arguments[1] == 0xc0189436) \
+            return 1; \
+        if (arguments[1] == 0x2285) \
+            return 2; \
+        if (arguments[1] == 0xc0585500) \
+            return 2; \
+        if (arguments[1] == 0xc0484e41) \
+            return 2; \
+        if (arguments[1] == 0xc0484e43) \
+            return 2; \
+        return 0; \
+    case 103: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 128: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 226: \
+        if (1) \
+            return 9; \
+        return 0; \
+    case 227: \
+        if (1) \
+            return 9; \
+        return 0; \
+    case 228: \
+        if (1) \
+            return 9; \
+        return 0; \
+    case 229: \
+        if (1) \
+            return 9; \
+        return 0; \
+    case 230: \
+        if (1) \
+            return 9; \
+        return 0; \
+    case 231: \
+        if (1) \
+            return 9; \
+        return 0; \
+    case 240: \
+        if (arguments[1] == 0x1) \
+            return 6; \
+        return 0; \
+    case 281: \
+        if (arguments[0] == 0x10) \
+            return 7; \
+        if (arguments[0] == 0x11) \
+            return 7; \
+        if (arguments[0] == 0x28) \
+            return 7; \
+        if (arguments[0] == 0x2c) \
+            return 7; \
+        return 0; \
+    case 288: \
+        if (arguments[0] == 0x28) \
+            return 7; \
+        return 0; \
+    case 295: \
+        if (arguments[1] == 0x6 && arguments[2] == 0x23) \
+            return 8; \
+        return 0; \
+    case 298: \
+        if (1) \
+            return 5; \
+        return 0; \
+    case 305: \
+        if (1) \
+            return 4; \
+        return 0; \
+    case 309: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 311: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 312: \
+        if (1) \
+            return 5; \
+        return 0; \
+    case 347: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 364: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 379: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 386: \
+        if (arguments[0] == 0x1) \
+            return 10; \
+        if (arguments[0] == 0x2) \
+            return 10; \
+        if (arguments[0] == 0x18) \
+            return 10; \
+        if (arguments[0] == 0x1a) \
+            return 10; \
+        return 0; \
+    case 401: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 420: \
+        if (1) \
+            return 5; \
+        return 0; \
+    case 422: \
+        if (arguments[1] == 0x1) \
+            return 6; \
+        return 0; \
+    case 454: \
+        if ((arguments[3] & 0x80) == 0x0) \
+            return 6; \
+        return 0; \
+    case 463: \
+        if (1) \
+            return 9; \
+        return 0; \
+    case 464: \
+        if (1) \
+            return 9; \
+        return 0; \
+
+
+#define CARRIED_CALLS \
+
+
+/* The register, from 0, that a call leaves empty, so that a pair begins at an even one. */
+#define SKIPPED_REGISTERS \
+    case 180: /* pread64 */ \
+        return 3; \
+    case 181: /* pwrite64 */ \
+        return 3; \
+    case 225: /* readahead */ \
+        return 1; \
+    case 193: /* truncate64 */ \
+        return 1; \
+    case 194: /* ftruncate64 */ \
+        return 1; \
+
+#endif

@@ -45,7 +45,7 @@ CREATE OR REPLACE VIEW internal.flag_labels AS FROM read_parquet('flags.parquet'
 CREATE OR REPLACE MACRO _kind_name(v) AS (['syscall', 'tracepoint', 'probe', 'page_fault', 'block', 'io_uring', 'log', 'annotation', 'import'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _class_name(v) AS (['other', 'file', 'metadata', 'network', 'pipe', 'process', 'memory', 'wait', 'block'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _state_name(v) AS (['finished', 'unfinished'])[v::INTEGER + 1];
-CREATE OR REPLACE MACRO _abi_name(v) AS (['x86_64', 'i386', 'x32'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _abi_name(v) AS (['x86_64', 'i386', 'x32', 'arm64', 'arm'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _object_type_name(v) AS (['unknown', 'file', 'directory', 'symlink', 'character_device', 'block_device', 'pipe', 'socket', 'anonymous', 'memory'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _transfer_name(v) AS ([NULL, 'read', 'peek', 'write', 'copy_to', 'copy_from', 'tee'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _transfer_number(name) AS list_position([NULL, 'read', 'peek', 'write', 'copy_to', 'copy_from', 'tee'], name) - 1;
@@ -100,9 +100,9 @@ CREATE OR REPLACE MACRO _memory_of(process_id) AS process_id::UBIGINT | 46116860
 -- Ids are below 2^63: there are at most 512 hosts. What needs 64 bits (a fingerprint, an inode) is those bits as a signed number: to_hex() shows them.
 CREATE OR REPLACE MACRO _signed_bits(v) AS CASE WHEN v > 9223372036854775807 THEN (v - 9223372036854775808)::BIGINT - 9223372036854775807 - 1 ELSE v::BIGINT END;
 CREATE OR REPLACE MACRO _capped(v) AS CASE WHEN v > 9223372036854775807 THEN 9223372036854775807 ELSE v END;
--- What is on a host, as people say it where there are several.
 )dyetrace"
-    R"dyetrace(CREATE OR REPLACE MACRO _on_host(host, what) AS CASE WHEN (SELECT count(*) FROM internal.hosts) > 1 THEN host || ':' || what ELSE what END;
+    R"dyetrace(-- What is on a host, as people say it where there are several.
+CREATE OR REPLACE MACRO _on_host(host, what) AS CASE WHEN (SELECT count(*) FROM internal.hosts) > 1 THEN host || ':' || what ELSE what END;
 -- Who did what to what, as people say it: cat[812], wrote, 10.0.0.7:443.
 CREATE OR REPLACE MACRO _program(exe, comm) AS coalesce(nullif(regexp_extract(exe, '([^/]+?)( \(deleted\))?$', 1), ''), comm, '?');
 CREATE OR REPLACE MACRO _process_label(host, exe, comm, pid) AS _on_host(host, _program(exe, comm) || '[' || pid || ']');
@@ -149,14 +149,15 @@ CREATE OR REPLACE TABLE internal.flag_sets AS SELECT unnest(string_split(types, 
     'bits': [{'bit': _number_in(w), 'cover': coalesce(nullif(split_part(w, '/', 2), ''), '0')::UBIGINT, 'name': split_part(w, '=', 1)}
              FOR w IN string_split(bits, ',')], 'zero': zero, 'rest': rest, 'last': last} AS words FROM internal.flag_labels;
 CREATE OR REPLACE TABLE internal.syscalls AS
-WITH calls AS (SELECT name, unnest([0, 1, 2]) AS abi, unnest([x86_64, i386, coalesce(x32, x86_64)]) AS number,
-                      string_split(unnest([arguments, coalesce(arguments_i386, arguments), arguments]), ',') AS words, string_split(choices, ',') AS choices, transfer, cuts FROM internal.call_labels),
+WITH calls AS (SELECT name, unnest([0, 1, 2, 3, 4]) AS abi, unnest([x86_64, i386, coalesce(x32, x86_64), arm64, arm]) AS number,
+                      string_split(unnest([arguments, coalesce(arguments_i386, arguments), arguments, coalesce(arguments_arm64, arguments), coalesce(arguments_arm, arguments)]), ',') AS words,
+                      string_split(unnest([choices, choices, choices, coalesce(choices_arm64, choices), coalesce(choices_arm, choices)]), ',') AS choices, transfer, cuts FROM internal.call_labels),
 typed AS (SELECT *, [nullif(split_part(w, ':', 2), '') FOR w IN words] AS types FROM calls WHERE number IS NOT NULL),
 sets AS (SELECT map_from_entries(list((type, words))) AS by_type, list(type) FILTER (pair) AS pairs FROM internal.flag_sets)
 SELECT abi, number, name, coalesce(list_contains(pairs, types[3]), false) AS pair, ['"' || nullif(split_part(w, ':', 1), '') || '":' FOR w IN words] AS labels,
        types, list_transform(types, lambda word: by_type[word]) AS sets,
        map_from_entries([{'k': _command_of(w), 'v': {'kind': _type_of_choice(w), 'words': by_type[_type_of_choice(w)]}} FOR w IN choices]) AS choices,
-       transfer, list_position(types, 'message_flags') AS message_flags_at, CASE WHEN cuts = 'allocate' AND abi = 1 THEN 'allocate_split' ELSE cuts END AS cuts FROM typed, sets;
+       transfer, list_position(types, 'message_flags') AS message_flags_at, CASE WHEN cuts = 'allocate' AND abi IN (1, 4) THEN 'allocate_split' ELSE cuts END AS cuts FROM typed, sets;
 -- What an event does with the bytes of its objects, out of what its call does. MSG_PEEK (2) leaves them where they are. With MSG_ERRQUEUE (8192) what
 -- comes is no byte of the object: the kernel gives back what the socket had sent. vmsplice follows the mode in which its pipe is open.
 CREATE OR REPLACE MACRO _message_flags(flags_at, argument2, argument3) AS CASE flags_at WHEN 3 THEN argument2 WHEN 4 THEN argument3 ELSE 0 END;
@@ -212,10 +213,10 @@ CREATE OR REPLACE TABLE internal.signal_sets AS SELECT any_value(words) FILTER (
 CREATE OR REPLACE MACRO _signal_code_number(signal, code) AS
     (CASE WHEN code > 0 AND code <> 128 THEN signal::UBIGINT << 32 ELSE 0::UBIGINT END) | (code::BIGINT & 4294967295)::UBIGINT;
 CREATE OR REPLACE MACRO _signal_text(signals, codes, signal, code, pid, uid, status, utime, stime, timer, overrun, v, address) AS
-    '{' || concat_ws(',', array_to_string(list_transform([signal::UBIGINT, _signal_code_number(signal, code)],
-        lambda n, i: ['"signal":', '"code":'][i] || _argument_text('signal', [signals, codes][i], n)), ','),
 )dyetrace"
-    R"dyetrace(    '"pid":' || pid, '"uid":' || uid, '"status":' || status, '"utime":' || utime, '"stime":' || stime, '"timer":' || timer,
+    R"dyetrace(    '{' || concat_ws(',', array_to_string(list_transform([signal::UBIGINT, _signal_code_number(signal, code)],
+        lambda n, i: ['"signal":', '"code":'][i] || _argument_text('signal', [signals, codes][i], n)), ','),
+    '"pid":' || pid, '"uid":' || uid, '"status":' || status, '"utime":' || utime, '"stime":' || stime, '"timer":' || timer,
     '"overrun":' || overrun, '"value":' || v, '"address":"' || format('{:#x}', address) || '"') || '}';
 -- A relative name is joined to the directory that it starts from; '.', '..' and '//' are taken out of the text, as no link is followed.
 CREATE OR REPLACE MACRO _plain_path(p) AS CASE WHEN p IS NULL OR p = '/' OR NOT regexp_matches(p, '(^|/)\.{0,2}(/|$)') THEN p ELSE
@@ -335,10 +336,10 @@ own AS (
   WHERE list_contains(list_concat(_poll_calls(), list_concat(_futex_calls(), _sleep_calls())), k.name)),
 named AS (
   SELECT own.wait, CASE WHEN o.events <> 0 OR is_epoll THEN 'ready' ELSE 'not_ready' END AS rule, h.object_id, nullif(o.fd, -1) AS fd,
-         CASE WHEN o.range_begin >= 0 AND is_epoll THEN (o.range_end - o.range_begin) || ' more' WHEN o.range_begin >= 0 THEN 'others' ELSE _polled_words(h.object_type, h.path, h.local_port, h.remote_address, h.remote_port) END AS what,
-         nullif(_bit_words(p.words, o.events::UBIGINT), '') AS poll_events
 )dyetrace"
-    R"dyetrace(  FROM internal.raw_event_object o JOIN own ON is_poll AND o.role = 0 AND o.host_index = own.host_index AND o.cpu = own.cpu AND o.parent_sequence = own.sequence
+    R"dyetrace(         CASE WHEN o.range_begin >= 0 AND is_epoll THEN (o.range_end - o.range_begin) || ' more' WHEN o.range_begin >= 0 THEN 'others' ELSE _polled_words(h.object_type, h.path, h.local_port, h.remote_address, h.remote_port) END AS what,
+         nullif(_bit_words(p.words, o.events::UBIGINT), '') AS poll_events
+  FROM internal.raw_event_object o JOIN own ON is_poll AND o.role = 0 AND o.host_index = own.host_index AND o.cpu = own.cpu AND o.parent_sequence = own.sequence
   JOIN internal.flag_sets p ON p.type = 'poll_events' LEFT JOIN internal.handles h ON h.host_index = o.host_index AND h.handle_id = o.handle_id),
 wakes AS (
   SELECT own.wait, _event_id(e.host_index, e.cpu, e.sequence) AS event_id, e.start_ns, c.thread_id, c.comm || '[' || c.tid || ']' AS what
@@ -384,11 +385,11 @@ LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = 
 LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
 LEFT JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.operation
 UNION ALL BY NAME
-SELECT TRY_CAST(_event_id(e.host_index, e.cpu, e.sequence) AS BIGINT) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, TRY_CAST(e.start_ns AS BIGINT) AS start_ns, TRY_CAST(e.cpu AS INTEGER) AS cpu, TRY_CAST(c.process_id AS BIGINT) AS process_id, TRY_CAST(c.thread_id AS BIGINT) AS thread_id, TRY_CAST(c.pid AS INTEGER) AS pid, TRY_CAST(c.tid AS INTEGER) AS tid, TRY_CAST(c.ppid AS INTEGER) AS ppid, TRY_CAST(c.pid_in_namespace AS INTEGER) AS pid_in_namespace, c.comm AS comm, c.exe AS exe, TRY_CAST(c.uid AS BIGINT) AS uid, TRY_CAST(_signed_bits(c.cgroup_id) AS BIGINT) AS cgroup_id, c.container AS container, TRY_CAST(c.network_namespace AS BIGINT) AS network_namespace, _kind_name(e.kind) AS kind, e.name AS name, 'other' AS class, 'finished' AS state, e.text AS arguments, 1::DOUBLE AS weight
+)dyetrace"
+    R"dyetrace(SELECT TRY_CAST(_event_id(e.host_index, e.cpu, e.sequence) AS BIGINT) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, TRY_CAST(e.start_ns AS BIGINT) AS start_ns, TRY_CAST(e.cpu AS INTEGER) AS cpu, TRY_CAST(c.process_id AS BIGINT) AS process_id, TRY_CAST(c.thread_id AS BIGINT) AS thread_id, TRY_CAST(c.pid AS INTEGER) AS pid, TRY_CAST(c.tid AS INTEGER) AS tid, TRY_CAST(c.ppid AS INTEGER) AS ppid, TRY_CAST(c.pid_in_namespace AS INTEGER) AS pid_in_namespace, c.comm AS comm, c.exe AS exe, TRY_CAST(c.uid AS BIGINT) AS uid, TRY_CAST(_signed_bits(c.cgroup_id) AS BIGINT) AS cgroup_id, c.container AS container, TRY_CAST(c.network_namespace AS BIGINT) AS network_namespace, _kind_name(e.kind) AS kind, e.name AS name, 'other' AS class, 'finished' AS state, e.text AS arguments, 1::DOUBLE AS weight
 FROM internal.raw_log_event e
 JOIN internal.hosts o ON o.host_index = e.host_index
-)dyetrace"
-    R"dyetrace(LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
+LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
 UNION ALL BY NAME
 SELECT TRY_CAST(_event_id(e.host_index, e.cpu, e.sequence) AS BIGINT) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, TRY_CAST(e.start_ns AS BIGINT) AS start_ns, TRY_CAST(e.cpu AS INTEGER) AS cpu, TRY_CAST(c.process_id AS BIGINT) AS process_id, TRY_CAST(c.thread_id AS BIGINT) AS thread_id, TRY_CAST(c.pid AS INTEGER) AS pid, TRY_CAST(c.tid AS INTEGER) AS tid, TRY_CAST(c.ppid AS INTEGER) AS ppid, TRY_CAST(c.pid_in_namespace AS INTEGER) AS pid_in_namespace, c.comm AS comm, c.exe AS exe, TRY_CAST(c.uid AS BIGINT) AS uid, TRY_CAST(_signed_bits(c.cgroup_id) AS BIGINT) AS cgroup_id, c.container AS container, TRY_CAST(c.network_namespace AS BIGINT) AS network_namespace, 'tracepoint' AS kind, 'signal_deliver' AS name, 'process' AS class, 'finished' AS state, TRY_CAST(e.signal AS BIGINT) AS result, _signal_text(s.signals, s.codes, e.signal, e.code, e.sender_pid, e.sender_uid, e.status, e.user_ticks, e.system_ticks, e.timer, e.overrun, e.value, e.address) AS arguments, 1::DOUBLE AS weight
 FROM internal.raw_signal_event e
@@ -475,15 +476,15 @@ SELECT * REPLACE (event_id::BIGINT AS event_id, object_id::BIGINT AS object_id) 
        _signed_bits(CASE WHEN e.unread_bytes = 0 THEN x.prefix_sum END) AS prefix_sum, h.object_id,
        CASE WHEN x.second THEN e.file_offset2 ELSE coalesce(e.stream_offset::BIGINT, e.file_offset) END + x.position AS object_position
 FROM internal.raw_anchor x
-LEFT JOIN (SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset, unread_bytes, handle2_id, file_offset2 FROM internal.raw_syscall_event
+)dyetrace"
+    R"dyetrace(LEFT JOIN (SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset, unread_bytes, handle2_id, file_offset2 FROM internal.raw_syscall_event
            UNION ALL SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset, unread_bytes, NULL, NULL FROM internal.raw_part_event) e
        ON e.host_index = x.host_index AND e.cpu = x.cpu AND e.sequence = x.parent_sequence
 LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = CASE WHEN x.second THEN e.handle2_id ELSE e.handle_id END);
 CREATE OR REPLACE VIEW sketches AS
 SELECT * REPLACE (event_id::BIGINT AS event_id, distance::BIGINT AS distance) FROM (SELECT _event_id(host_index, cpu, parent_sequence) AS event_id, distance, windows FROM internal.raw_sketch);
 CREATE OR REPLACE VIEW gaps AS
-)dyetrace"
-    R"dyetrace(SELECT * REPLACE (cpu::BIGINT AS cpu, begin_ns::BIGINT AS begin_ns, end_ns::BIGINT AS end_ns, lost::BIGINT AS lost) FROM (SELECT o.name AS host, nullif(g.cpu, 4294967295) AS cpu, g.begin_ns, least(g.end_ns, 9223372036854775807::UBIGINT) AS end_ns, nullif(g.lost, 18446744073709551615) AS lost,
+SELECT * REPLACE (cpu::BIGINT AS cpu, begin_ns::BIGINT AS begin_ns, end_ns::BIGINT AS end_ns, lost::BIGINT AS lost) FROM (SELECT o.name AS host, nullif(g.cpu, 4294967295) AS cpu, g.begin_ns, least(g.end_ns, 9223372036854775807::UBIGINT) AS end_ns, nullif(g.lost, 18446744073709551615) AS lost,
        _gap_reason_name(g.reason) AS reason
 FROM internal.raw_gap g JOIN internal.hosts o USING (host_index));
 CREATE OR REPLACE VIEW accounting AS
@@ -574,16 +575,16 @@ COMMENT ON COLUMN events.uid IS 'effective user';
 COMMENT ON COLUMN events.cgroup_id IS 'kernfs id of the cgroup';
 COMMENT ON COLUMN events.container IS 'container, from the cgroup''s path';
 COMMENT ON COLUMN events.network_namespace IS 'inode of the network namespace';
-COMMENT ON COLUMN events.kind IS 'syscall, tracepoint, probe, page_fault, block, io_uring, log, annotation, import';
+)dyetrace"
+    R"dyetrace(COMMENT ON COLUMN events.kind IS 'syscall, tracepoint, probe, page_fault, block, io_uring, log, annotation, import';
 COMMENT ON COLUMN events.name IS 'what was called, signal_deliver, or what an imported event was; what socketcall of a 32-bit program carries has the name of that call';
 COMMENT ON COLUMN events.class IS 'file, metadata, network, pipe, process, memory, wait, block, other';
-COMMENT ON COLUMN events.abi IS 'x86_64, i386 or x32';
+COMMENT ON COLUMN events.abi IS 'x86_64, i386 or x32; arm64 or arm';
 COMMENT ON COLUMN events.state IS 'finished, or unfinished (its thread died or the recording stopped)';
 COMMENT ON COLUMN events.result IS 'raw return value; NULL if unfinished; of a signal its number';
 COMMENT ON COLUMN events.error IS 'ENOENT, …; NULL if it succeeded';
 COMMENT ON COLUMN events.arguments IS 'other scalars by name, decoded, as JSON text';
-)dyetrace"
-    R"dyetrace(COMMENT ON COLUMN events.parent_event_id IS 'event that this is a part of; counts leave parts out';
+COMMENT ON COLUMN events.parent_event_id IS 'event that this is a part of; counts leave parts out';
 COMMENT ON COLUMN events.part IS 'position in the parent, from 0';
 COMMENT ON COLUMN events.weight IS 'events that this one stands for; 1 unless sampled';
 COMMENT ON COLUMN events.fd IS 'descriptor acted on, or made';

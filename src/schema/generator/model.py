@@ -90,6 +90,16 @@ BY_MODE = "by_mode"  # into an object that is open for writing, out of one that 
 CUTS = {"open", "truncate", "truncate_split", "allocate"}
 
 
+# Calling conventions, by the number that an event has (enums.toml); the second of a machine is that of its 32-bit programs.
+ABIS = {"x86_64": 0, "i386": 1, "x32": 2, "arm64": 3, "arm": 4}
+MACHINES = {"x86": ("x86_64", "i386"), "arm64": ("arm64", "arm")}  # as BPF calls them: __TARGET_ARCH_x86
+NARROW_ABIS = {compat for _, compat in MACHINES.values()}  # whose registers have 32 bits
+# From these numbers on a call has the same one on all machines, of their own programs and of 32-bit ones.
+SAME_FROM, SAME_FROM_32 = 424, 403
+# Sets of flags whose numbers are others there: word of syscalls.toml -> word of flags/*.toml.
+OTHER_WORDS = {abi: {"open_flags": "open_flags_arm", "descriptor_flags": "descriptor_flags_arm"} for abi in MACHINES["arm64"]}
+
+
 @dataclass
 class Syscall:
     name: str
@@ -97,7 +107,7 @@ class Syscall:
     class_name: str
     returns: str
     arguments: list[Argument]
-    arguments_i386: list[Argument]
+    by_abi: dict[str, list[Argument]]  # where it has others
     offset: str | None
     special: str | None
     decoded: bool
@@ -106,8 +116,15 @@ class Syscall:
     transfer: str | None             # what it does with bytes: a value of the enumeration, or by_mode; None: it moves none
     cuts: str | None                 # how it changes what is in a file without moving bytes: one of CUTS
     carries: list[tuple[str, int]]   # what it does by its first argument, from 1: the call, and how many words hold its arguments
-    narrow: int                      # bits of the arguments of which the kernel of x86_64 reads the lower 32 bits only
+    narrow: int                      # bits of the arguments of which a 64-bit kernel reads the lower 32 bits only
     keeps_link: bool                 # a path that ends in a symbolic link means the link, not what it leads to
+    skips_arm: int | None            # the register, from 0, that 32-bit programs of arm leave empty, so that a pair begins at an even one
+
+    def arguments_of(self, abi):
+        return self.by_abi.get(abi, self.arguments)
+
+    def choices_of(self, abi):
+        return [(word, number, OTHER_WORDS.get(abi, {}).get(kind, kind)) for word, number, kind in self.choices]
 
     def shows(self, argument):
         """Whether the public column `arguments` has it. A call that makes a descriptor says in `fd` which; the one it was given is here."""
@@ -261,6 +278,25 @@ def check_prototype(call, arguments, declarations, widths):
     return sum(1 << i for i, number in enumerate(numbers) if number and number[0] <= 32)
 
 
+def arguments_by_abi(row, arguments):
+    """Those that are not the registers of x86_64."""
+    narrowed = [Argument(a.name, "int" if a.type == "long" else a.type) for a in arguments]  # a long has 32 bits there
+    of = {"i386": parse_arguments(row["arguments_i386"]) if "arguments_i386" in row else narrowed}
+    of["arm64"] = parse_arguments(row["arguments_arm64"]) if "arguments_arm64" in row else arguments
+    of["arm"] = parse_arguments(row["arguments_arm"]) if "arguments_arm" in row else of["i386"]
+    for abi, words in OTHER_WORDS.items():
+        of[abi] = [Argument(a.name, words.get(a.type, a.type)) for a in of[abi]]
+    return {abi: own for abi, own in of.items() if own != arguments}
+
+
+def numbers_of(row):
+    numbers = {abi: row[abi] for abi in ABIS if abi in row}
+    for abi, like, first in (("x32", "x86_64", 0), ("arm64", "x86_64", SAME_FROM), ("arm", "i386", SAME_FROM_32)):
+        if row.get(like, -1) >= first:
+            numbers.setdefault(abi, row[like])
+    return numbers
+
+
 def read_syscalls(flags):
     calls = []
     prototypes = load_toml(ROOT / "prototypes.toml")["prototypes"]
@@ -268,17 +304,12 @@ def read_syscalls(flags):
     for name, row in load_toml(ROOT / "syscalls.toml").items():
         unknown = [f"arg{i + 1}:uint" for i in range(6)]
         arguments = parse_arguments(row.get("arguments", unknown))
-        narrowed = [Argument(a.name, "int" if a.type == "long" else a.type) for a in arguments]  # a long has 32 bits there
-        i386 = parse_arguments(row["arguments_i386"]) if "arguments_i386" in row else narrowed
         narrow = check_prototype(name, arguments, prototypes[name], widths) if name in prototypes else 0
-        numbers = {abi: row[abi] for abi in ("x86_64", "i386", "x32") if abi in row}
-        if "x86_64" in row:
-            numbers.setdefault("x32", row["x86_64"])
         carries = [(word.split(":")[0], int(word.split(":")[1])) for word in row.get("carries", [])]
-        calls.append(Syscall(name, numbers, row.get("class", "other"), row.get("returns", "int"), arguments, i386,
+        calls.append(Syscall(name, numbers_of(row), row.get("class", "other"), row.get("returns", "int"), arguments, arguments_by_abi(row, arguments),
                              row.get("offset"), row.get("special"), row.get("decoded", False), row.get("packed_i386", False),
                              read_choices(flags, name, arguments), row.get("transfer"), row.get("cuts"), carries, narrow,
-                             row.get("keeps_link", False)))
+                             row.get("keeps_link", False), row.get("skips_arm")))
         check_transfer(calls[-1])
     return calls
 
@@ -367,8 +398,21 @@ def read_flag_set(name, row):
                    row.get("unknown", ""))
 
 
+def complete_flag_set(row, sets):
+    """With what it does not say itself, of the set that it is like."""
+    if "like" not in row:
+        return row
+    pattern, own = sets[row["like"]], {bit.split("=")[0]: bit for bit in row["bits"]}
+    bits = [own.pop(bit.split("=")[0], bit) for bit in pattern["bits"]]
+    if own:
+        raise SchemaError(f"flags {row['like']}: there is no {', '.join(own)}")
+    return {**pattern, **{key: value for key, value in row.items() if key != "like"}, "bits": bits}
+
+
 def read_flags():
     rows = [item for path in sorted(ROOT.glob("flags/*.toml")) for item in load_toml(path).items()]
+    sets = dict(rows)
+    rows = [(name, complete_flag_set(row, sets)) for name, row in rows]
     if len({name for name, _ in rows}) != len(rows):
         raise SchemaError("two sets of flags share a name")
     return sorted((read_flag_set(name, row) for name, row in rows), key=lambda s: s.name)

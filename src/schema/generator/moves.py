@@ -72,11 +72,15 @@ def c_condition(condition):
     return f"({argument} & {condition.mask:#x}) == {condition.value:#x}" if condition.mask else f"{argument} == {condition.value:#x}"
 
 
+def bpf_move_groups(schema):
+    return ("/* Which calls move bytes that no event tells, see moves.toml: the group, from 1. */\n"
+            f"#define UNSEEN_GROUPS {len(schema.moves.told)}\n")
+
+
 def bpf_moves(schema, abis):
     """Cases by number, of a switch in a function of `arguments` that returns a group, from 1; 0: it moves nothing unseen."""
-    out = ["/* Which calls move bytes that no event tells, see moves.toml: the group, from 1. */\n"
-           f"#define UNSEEN_GROUPS {len(schema.moves.told)}\n"]
-    for abi in abis:
+    out = []
+    for kind, abi in abis.items():
         number = {call.name: call.numbers[abi] for call in schema.syscalls if abi in call.numbers}
         cases = {}
         for i, group in enumerate(schema.moves.told):
@@ -85,7 +89,7 @@ def bpf_moves(schema, abis):
                     cases.setdefault(number[name], []).append((" && ".join(map(c_condition, conditions)) or "1", i + 1))
         rows = "".join(f"    case {n}: \\\n" + "".join(f"        if ({test}) \\\n            return {group}; \\\n" for test, group in tests) + "        return 0; \\\n"
                        for n, tests in sorted(cases.items()))
-        out.append(f"#define UNSEEN_CASES_{abi.upper()} \\\n{rows}\n")
+        out.append(f"#define UNSEEN_CASES_{kind} \\\n{rows}\n")
     return "".join(out)
 
 

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <random>
 #include <string_view>
@@ -35,6 +37,8 @@ struct Place {
     std::atomic<pid_t> owner = 0;        // not a child of it, which has the handler as well
     std::array<char, PATH_MAX> path{};
 };
+constexpr std::string_view kPrefix = "dyetrace-";
+constexpr std::size_t kNameDigits = 16;
 constexpr std::size_t kPlaces = 64;
 constexpr int kTriesMax = 16;
 std::array<Place, kPlaces> places;
@@ -112,14 +116,54 @@ std::size_t remember(const std::string& path) {
     return kPlaces;
 }
 
+// Its owner locked it: if nobody holds the lock, the owner is dead.
+constexpr mode_t kLockedByOwner = S_ISVTX;
+
+bool is_ours_by_name(std::string_view name) {
+    return name.size() == kPrefix.size() + kNameDigits && name.starts_with(kPrefix) &&
+           name.find_first_not_of("0123456789abcdef", kPrefix.size()) == std::string_view::npos;
+}
+
+Fd lock_folder(const std::string& path) {
+    Fd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!folder.valid() || ::flock(folder.get(), LOCK_EX | LOCK_NB) != 0 ||
+        ::fchmod(folder.get(), 0700 | kLockedByOwner) != 0) {
+        return {};  // then it stays if its owner is killed
+    }
+    return folder;
+}
+
+void remove_orphans(const std::string& parent) {
+    struct Close {
+        void operator()(DIR* folders) const { ::closedir(folders); }
+    };
+    const std::unique_ptr<DIR, Close> folders(::opendir(parent.c_str()));
+    while (const dirent* const entry = folders ? ::readdir(folders.get()) : nullptr) {
+        if (!is_ours_by_name(entry->d_name)) {
+            continue;
+        }
+        const Fd folder(::openat(::dirfd(folders.get()),
+                                 entry->d_name,
+                                 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        struct stat seen {};
+        if (folder.valid() && ::fstat(folder.get(), &seen) == 0 && seen.st_uid == ::geteuid() &&
+            (seen.st_mode & kLockedByOwner) != 0 && ::flock(folder.get(), LOCK_EX | LOCK_NB) == 0) {
+            remove_entries(folder.get(), 1);
+            ::unlinkat(::dirfd(folders.get()), entry->d_name, AT_REMOVEDIR);
+        }
+    }
+}
+
 }  // namespace
 
 TemporaryFolder::TemporaryFolder(std::string path)
     : path_(std::move(path)), place_(remember(path_)) {}
 
 std::string TemporaryFolder::free_path() {
+    const std::string parent = parent_path();
+    remove_orphans(parent);
     std::random_device random;  // the kernel's
-    return fmt::format("{}/dyetrace-{:08x}{:08x}", parent_path(), random(), random());
+    return fmt::format("{}/{}{:08x}{:08x}", parent, kPrefix, random(), random());
 }
 
 Result<TemporaryFolder> TemporaryFolder::make(const std::string& free_path) {
@@ -129,6 +173,7 @@ Result<TemporaryFolder> TemporaryFolder::make(const std::string& free_path) {
         folder.forget();  // it is somebody else's
         return error;
     }
+    folder.lock_ = lock_folder(free_path);
     return folder;
 }
 

@@ -106,6 +106,7 @@ struct Recording::State {
     void tick();
     Result<void> finish();
     void finish_payload();
+    Result<void> write_early_end(const Error& cause, std::uint64_t begin_ns);
     Result<void> write_trailer();
     Summary summary() const;
     void note(const Result<void>& result);
@@ -390,6 +391,7 @@ void Recording::State::finish_payload() {
 }
 
 Result<void> Recording::State::finish() {
+    const bool is_early = failure.has_value();
     if (dyes) {
         dyes->close();
     }
@@ -402,6 +404,9 @@ Result<void> Recording::State::finish() {
         note(dyes->write_lack());
     }
     note(write_sources());
+    if (is_early && !writer->failed()) {
+        note(write_early_end(*failure, static_cast<std::uint64_t>(drained_ns.load())));
+    }
     finish_payload();
     if (!writer->failed()) {
         tick();
@@ -414,14 +419,19 @@ Result<void> Recording::State::finish() {
     return failure ? Result<void>(*failure) : Result<void>();
 }
 
-Result<void> Recording::State::write_trailer() {
-    const bool was_full = writer->failure()->code() == ErrorCode::kLimitReached;
-    TRY(facts->write_gap(
+// A gap that ends with the recording.
+Result<void> Recording::State::write_early_end(const Error& cause, std::uint64_t begin_ns) {
+    const bool was_full = cause.code() == ErrorCode::kLimitReached;
+    return facts->write_gap(
         UINT32_MAX,
-        writer->kept_until_ns(),
+        begin_ns,
         static_cast<std::uint64_t>(base::boot_time_ns()),
         accounting().lost - std::accumulate(told_lost.begin(), told_lost.end(), std::uint64_t(0)),
-        was_full ? schema::GapReason::kDiskFull : schema::GapReason::kDiskError));
+        was_full ? schema::GapReason::kDiskFull : schema::GapReason::kDiskError);
+}
+
+Result<void> Recording::State::write_trailer() {
+    TRY(write_early_end(*writer->failure(), writer->kept_until_ns()));
     for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {
         TRY(facts->write_accounting(cpu, accounting(cpu)));
     }

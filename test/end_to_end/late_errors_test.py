@@ -63,6 +63,15 @@ class BadDiskTest(support.EndToEndTest):
         trace = self.record_on(self.bad_disk("/segment-", bytes=100_000, times=1, error=errno.EDQUOT), "--no-seal")
         self.check(trace, "disk_full", "the disk was full", "EDQUOT")
 
+    def test_a_payload_that_the_disk_did_not_take_ends_it_and_the_trace_says_so(self):
+        """Its events were written all the same, up to there."""
+        trace = self.record_on(self.bad_disk("/payload", bytes=100_000, times=1), "--content=bytes", "--no-seal")
+        self.assertEqual(trace.status, 1, trace.said)
+        self.assertRegex(trace.said, r"the command goes on; events from \d\d:\d\d:\d\d on are missing: .*payload.*EIO")
+        self.assertLess(trace.number("SELECT count(*) FROM events WHERE name = 'pread64'"), 2 * self.CALLS)
+        self.assertEqual(trace.rows("SELECT reason FROM gaps WHERE reason <> 'ring_full'"), [{"reason": "disk_error"}])
+        self.assertIn("(the disk failed: the recording ended there)", trace.warnings)
+
     def test_a_disk_that_takes_nothing_any_more_leaves_what_it_took(self):
         """Not even the end can be written: it is read as a trace whose recorder died, and so it says."""
         trace = self.record_on(self.bad_disk("/segment-", bytes=100_000), "--no-seal")

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """A bare Debian, to install in or to build in: debootstrap's minbase, made once for each suite, copied for each use.
 
-    packaging/bare_system.py trixie COMMAND...      runs it in a copy, as root; the copy is gone afterwards
+    packaging/bare_system.py trixie -- COMMAND...      runs it in a copy, as root; the copy is gone afterwards
+        --give FILE             which is /tmp/FILE there
+        --take PATTERN FOLDER   and what it leaves is brought here
 
     with BareSystem("bookworm") as system:
         system.run("apt-get", "install", "-y", "hello")
 
 Root. What is made once lies in build/systems. The copy has this machine's kernel, network and way to Debian's packages, and nothing else of it.
 """
+import argparse
 import glob
 import hashlib
 import os
@@ -23,8 +26,9 @@ FOLDER = ROOT / "build/systems"
 ENTER = 'for folder in proc sys dev; do mount --rbind "/$folder" "$0/$folder"; done; exec chroot "$0" "$@"'
 ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LANG": "C.UTF-8",
                "DEBIAN_FRONTEND": "noninteractive"}
+ENVIRONMENT.update({name: os.environ[name] for name in ("NODE_EXTRA_CA_CERTS", "http_proxy", "https_proxy", "no_proxy") if name in os.environ})
 # What every installation changes, of whatever package.
-BOOKS_OF_PACKAGES = ("var/lib/apt/", "var/cache/", "var/log/", "var/lib/dpkg/", "etc/ld.so.cache", "etc/.pwd.lock", "tmp/",
+BOOKS_OF_PACKAGES = ("var/lib/apt/", "var/cache/", "var/log/", "var/lib/dpkg/", "var/lib/rpm/", "root/.rpmdb", "etc/ld.so.cache", "etc/.pwd.lock", "tmp/",
                      "etc/group-", "etc/gshadow-", "etc/passwd-", "etc/shadow-", "etc/subuid-", "etc/subgid-")
 
 
@@ -61,7 +65,9 @@ def bare(suite):
     for name in glob.glob("/etc/apt/apt.conf.d/*"):  # a proxy, for instance
         if "Acquire" in pathlib.Path(name).read_text(encoding="utf-8"):
             shutil.copy(name, root / "etc/apt/apt.conf.d")
-    shutil.copytree("/etc/apt/auth.conf.d", root / "etc/apt/auth.conf.d", dirs_exist_ok=True)
+    for path in ("etc/apt/auth.conf.d", "etc/ssl/certs"):
+        if os.path.isdir(f"/{path}"):
+            shutil.copytree(f"/{path}", root / path, dirs_exist_ok=True)
     (folder / "complete").touch()
     return root
 
@@ -113,16 +119,31 @@ class BareSystem(System):
         original = bare(suite)
         super().__init__(suite)
         run("cp", "-a", f"{original}/.", self.root)
-        for path in ("/etc/resolv.conf", "/etc/hosts"):
-            shutil.copy(path, self.root / path[1:])
+        for path in ("/etc/resolv.conf", "/etc/hosts", "/etc/npmrc", "/root/.npmrc"):
+            if os.path.exists(path):
+                shutil.copy(path, self.root / path[1:])
         self.run("apt-get", "-qq", "update")
 
     def install(self, *packages):
         self.run("apt-get", "-qq", "-y", "--no-install-recommends", "install", *packages)
 
 
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("suite")
+    parser.add_argument("--give", action="append", default=[])
+    parser.add_argument("--take", nargs=2, metavar=("PATTERN", "FOLDER"))
+    parser.add_argument("command", nargs="+")
+    words = parser.parse_args()
+    with BareSystem(words.suite) as system:
+        for path in words.give:
+            system.copy_in(path)
+        status = subprocess.run(system.entering(words.command), env=ENVIRONMENT, check=False).returncode
+        if status == 0 and words.take:
+            for path in glob.glob(f"{system.root}{words.take[0]}"):
+                shutil.copy(path, words.take[1])
+        return status
+
+
 if __name__ == "__main__":
-    if len(sys.argv) < 3:
-        sys.exit(__doc__)
-    with BareSystem(sys.argv[1]) as one:
-        sys.exit(subprocess.run(one.entering(sys.argv[2:]), env=ENVIRONMENT, check=False).returncode)
+    sys.exit(main())

@@ -3,8 +3,11 @@
 #   DEB    dyetrace            programs + shared        needs the libraries that they are linked with, as dpkg-shlibdeps finds them
 #          dyetrace-agent      its unit, agent.conf     needs dyetrace
 #          dyetrace-collector  its unit                 needs dyetrace
+#   RPM    the same three packages, with portable instead of programs, so that they need no library
+#   TGZ    one folder          portable + shared        needs nothing
 
 set(CPACK_PACKAGE_NAME dyetrace)
+set(CPACK_PACKAGE_FILE_NAME "dyetrace-${PROJECT_VERSION}-linux-x86_64")
 set(CPACK_PACKAGE_VENDOR dyetrace)
 set(CPACK_PACKAGE_CONTACT "The maintainers of dyetrace <maintainers@dyetrace.invalid>") # SECURITY.md says how to reach them
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "") # each package has its own
@@ -57,9 +60,36 @@ foreach(service agent collector)
 endforeach()
 set(CPACK_DEBIAN_COLLECTOR_PACKAGE_DEPENDS "${CPACK_DEBIAN_COLLECTOR_PACKAGE_DEPENDS}, passwd")
 
+# rpm
+set(CPACK_RPM_COMPONENT_INSTALL ON)
+set(CPACK_RPM_MAIN_COMPONENT dyetrace)
+set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
+set(CPACK_RPM_PACKAGE_RELEASE 1)
+set(CPACK_RPM_PACKAGE_LICENSE "Apache-2.0 AND GPL-2.0-only")
+set(CPACK_RPM_PACKAGE_AUTOREQPROV no) # its libraries are its own, and nobody else's
+set(CPACK_RPM_COMPRESSION_TYPE xz)
+set(CPACK_RPM_SPEC_MORE_DEFINE "%define __os_install_post %{nil}\n%define _build_id_links none") # stripped it is before
+set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /usr/lib/systemd /usr/lib/systemd/system /usr/share/man /usr/share/man/man1)
+set(CPACK_RPM_DYETRACE_PACKAGE_SUMMARY "${dyetrace_summary}")
+set(CPACK_RPM_DYETRACE_PACKAGE_DESCRIPTION "${dyetrace_description}")
+foreach(service agent collector)
+    string(TOUPPER ${service} component)
+    set(CPACK_RPM_${component}_PACKAGE_NAME dyetrace-${service})
+    set(CPACK_RPM_${component}_PACKAGE_ARCHITECTURE noarch)
+    set(CPACK_RPM_${component}_PACKAGE_REQUIRES "dyetrace = ${PROJECT_VERSION}-${CPACK_RPM_PACKAGE_RELEASE}")
+    set(CPACK_RPM_${component}_PACKAGE_SUMMARY "${${service}_summary}")
+    set(CPACK_RPM_${component}_PACKAGE_DESCRIPTION "${${service}_description}")
+    set(CPACK_RPM_${component}_POST_INSTALL_SCRIPT_FILE "${CMAKE_CURRENT_SOURCE_DIR}/rpm/${service}/post")
+    set(CPACK_RPM_${component}_PRE_UNINSTALL_SCRIPT_FILE "${CMAKE_CURRENT_SOURCE_DIR}/rpm/${service}/preun")
+    set(CPACK_RPM_${component}_POST_UNINSTALL_SCRIPT_FILE "${CMAKE_CURRENT_SOURCE_DIR}/rpm/${service}/postun")
+endforeach()
+set(CPACK_RPM_COLLECTOR_PACKAGE_REQUIRES "${CPACK_RPM_COLLECTOR_PACKAGE_REQUIRES}, /usr/sbin/groupadd")
+set(CPACK_RPM_AGENT_USER_FILELIST "%config(noreplace) /etc/dyetrace/agent.conf")
+
 include(CPack)
 cpack_add_component_group(dyetrace)
 cpack_add_component(programs GROUP dyetrace)
+cpack_add_component(portable GROUP dyetrace)
 cpack_add_component(shared GROUP dyetrace)
 foreach(service agent collector)
     cpack_add_component_group(${service})

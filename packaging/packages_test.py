@@ -8,10 +8,11 @@ import json
 import pathlib
 import shutil
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from bare_system import ROOT, BareSystem, Failed  # noqa: E402
+from bare_system import ROOT, BareSystem, Failed, System, run  # noqa: E402
 
 PACKAGES = ROOT / "build/packages"
 COMPILERS = ("cc", "gcc", "g++", "clang", "ld", "as", "bpftool")
@@ -93,6 +94,81 @@ class Deb:
 
 class Debian12(Deb, Installed):
     suite, release = "bookworm", "12"
+
+
+class Debian13(Deb, Installed):
+    suite, release = "trixie", "13"
+
+
+class Portable(Installed):
+    """One archive, in systems with another C library each; portable_test.py has one with none."""
+
+    def works_and_goes(self, suite):
+        with BareSystem(suite) as system:
+            before = system.files()
+            system.run("tar", "-xzf", system.copy_in(package("dyetrace-*-linux-x86_64.tar.gz")), "-C", "/opt")
+            (folder,) = (system.root / "opt").iterdir()
+            dyetrace = f"/opt/{folder.name}/bin/dyetrace"
+            self.records_and_answers(system, dyetrace)
+            shutil.rmtree(folder)
+            self.nothing_stays(system, before)
+
+    def test_works_with_glibc_2_31(self):
+        self.works_and_goes("bullseye")
+
+    def test_works_with_glibc_2_36(self):
+        self.works_and_goes("bookworm")
+
+    def test_works_with_glibc_2_41(self):
+        self.works_and_goes("trixie")
+
+    def test_is_small(self):
+        self.assertLess(package("dyetrace-*-linux-x86_64.tar.gz").stat().st_size, 60e6)
+
+
+class Image(Installed):
+    def test_skopeo_takes_it_and_it_works_with_nothing_else(self):
+        archive = package("*.oci.tar")
+        described = json.loads(run("skopeo", "inspect", f"oci-archive:{archive}"))
+        self.assertEqual(("amd64", "linux", 1), (described["Architecture"], described["Os"], len(described["Layers"])))
+        with tempfile.TemporaryDirectory() as folder, System("image") as system:
+            run("skopeo", "copy", f"oci-archive:{archive}", f"dir:{folder}/image")  # compares every digest
+            layer = pathlib.Path(folder, "image", described["Layers"][0].split(":")[1])
+            paths = run("tar", "-tzf", layer).splitlines()
+            self.assertEqual(len(paths), len(set(paths)), "podman refuses a path that is there twice")
+            run("tar", "-xzf", layer, "-C", system.root)
+            (system.root / "root").mkdir()
+            config = json.loads(run("skopeo", "inspect", "--config", f"oci-archive:{archive}"))
+            (entry,) = config["config"]["Entrypoint"]
+            answer = self.records_and_answers(system, entry, (entry, "--version"))
+            self.assertTrue(answer["exe"].endswith(entry))
+
+    def test_is_the_same_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            again = pathlib.Path(folder, "again.tar")
+            run(ROOT / "packaging/oci.py", package("dyetrace-*-linux-x86_64.tar.gz"), again)
+            self.assertEqual(package("*.oci.tar").read_bytes(), again.read_bytes())
+
+
+class Rpm(Installed):
+    """In a system that has rpm, but no package of it: the libraries are another release's, and nothing is needed of them. /bin/sh, which scripts need, is
+    not known to rpm there, hence --nodeps."""
+
+    def test_records_answers_and_goes(self):
+        with BareSystem("bullseye") as system:
+            system.install("rpm", "systemd")
+            before = system.files()
+            names = ["dyetrace", "dyetrace-agent", "dyetrace-collector"]
+            needed = system.run("rpm", "-qpR", system.copy_in(package("dyetrace-[0-9]*.rpm"))).splitlines()
+            self.assertEqual([], [line for line in needed if not line.startswith("rpmlib(")])
+            system.run("rpm", "-i", "--nodeps", *[system.copy_in(package(f"{name}-[0-9]*.rpm")) for name in names])
+            self.records_and_answers(system)
+            for service in ("agent", "collector"):
+                with self.assertRaisesRegex(Failed, "disabled"):
+                    system.run("systemctl", "is-enabled", f"dyetrace-{service}")
+                system.run("systemctl", "enable", f"dyetrace-{service}")
+            system.run("rpm", "-e", *names)
+            self.nothing_stays(system, before)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ class NetworkTest(fleet.FleetTest):
         calls, comm = self.of_its_own(program("calls"))
         for host in self.lab.hosts:
             host.start([calls, self.reads, "1", count, "endless"])
-        self.fleet.record(self.lab["far"], "fleet", "--comm", comm)
+        self.fleet.record(self.lab["far"], "fleet", "--comm", comm, "--ring", "64M")  # beside others a recorder may wait seconds for the disk
         self.trace = self.fleet.trace
         self.wait_for(lambda: self.newest("near") > 0, "the first events arrive")
 

@@ -3,6 +3,7 @@
 
 import hashlib
 import json
+import os
 import random
 import socket
 import subprocess
@@ -258,6 +259,49 @@ class ProgramsTest(VerifyTest):
         self.assertIn(self.seen(self.path("fetched")), {copy["what"] for copy in answer["copies"]})
         self.assertGreater(answer["bytes_compared"], 900_000)
         self.assertEqual(answer["verdict"], "not_all_compared" if answer["bytes_open"] else "same")
+
+    def test_a_journal_that_is_older_than_the_content_is_not_what_others_are_held_against(self):
+        """A server has a journal with heads between what it was sent, by somebody that nobody records; what it stores, and a copy of that, are as they were sent."""
+        content = random.Random(9).randbytes(300_000)
+        sizes = range(0, len(content), 5000)
+        server = self.file("server.py", f"""
+import os, socket
+journal = open("journal", "wb", buffering=0)
+journal.write(os.urandom(20_000))
+listener = socket.create_server(("127.0.0.1", 0))
+with open("port.new", "w") as file:
+    file.write(str(listener.getsockname()[1]))
+os.rename("port.new", "port")
+incoming = listener.accept()[0].makefile("rb", buffering=0)
+def take(size):
+    taken = b""
+    while len(taken) < size:
+        taken += incoming.read(size - len(taken))
+    return taken
+pieces = [take(80) and take(5000) for _ in range({len(sizes)})]
+with open("stored", "wb", buffering=0) as stored:
+    for piece in pieces:
+        stored.write(piece)
+with open("stored", "rb", buffering=0) as stored:
+    for number in range(len(pieces)):
+        journal.write(b"RECORD %033d" % number + stored.read(5000))
+with open("stored", "rb") as stored, open("copy", "wb") as copy:
+    copy.write(stored.read())
+""".encode())
+
+        def send():
+            support.wait_for(lambda: os.path.exists(self.path("port")), "the server listens")
+            with open(self.path("port"), encoding="ascii") as file, socket.create_connection(("127.0.0.1", int(file.read()))) as connection:
+                connection.sendall(b"".join(b"H" * 80 + content[at:at + 5000] for at in sizes))
+
+        sender = threading.Thread(target=send, daemon=True)
+        sender.start()
+        trace = self.record("--content=anchors", "--", sys.executable, server, cwd=self.folder)
+        sender.join(PATIENCE_S)
+        answer = json.loads(self.verify(trace, "--path", self.seen(self.path("stored")), "--json", status=(0, 1, 3)))
+        for change in answer["changes"]:
+            good, bad = (os.path.basename(answer["copies"][change[side]]["what"]) for side in ("good", "bad"))
+            self.assertEqual((good, bad), ("stored", "journal"))
 
     def test_what_changed_in_a_file_between_write_and_read_was_changed_there(self):
         """Once through a mapping, which no event tells of, and once by a process that was seen."""

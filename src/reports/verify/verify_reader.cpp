@@ -221,17 +221,22 @@ class CopyReader {
         return pieces;
     }
 
+    // A copy is as old as the first of its bytes that are asked about: a log may have others from long before.
     void add_copy(const Key& key, bool in_file, analysis::Strip strip) {
-        std::uint64_t first_ns = UINT64_MAX;
+        std::uint64_t first_ns = UINT64_MAX, first_reached_ns = UINT64_MAX;
         for (const MovedPiece& piece : strip.pieces()) {
             first_ns = std::min(first_ns, piece.end_ns);
+            if (reached_.contains(piece.event)) {
+                first_reached_ns = std::min(first_reached_ns, piece.end_ns);
+            }
             copy_of_.emplace(piece.event, copies_.size());
         }
         const auto& [process, from, to] = key;
         copies_.push_back({.process = process,
                            .object = from,
                            .object2 = to,
-                           .first_ns = first_ns,
+                           .first_ns =
+                               first_reached_ns == UINT64_MAX ? first_ns : first_reached_ns,
                            .in_file = in_file,
                            .strip = std::move(strip)});
     }

@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <optional>
 #include <thread>
 
@@ -33,6 +32,7 @@
 #include "capture/thread_numbers.h"
 #include "capture/totals.h"
 #include "capture/unseen.h"
+#include "capture/unwatchable.h"
 #include "capture/wakeups.h"
 #include "kernel/abi.h"
 #include "schema/generated/syscalls.bpf.h"
@@ -52,10 +52,6 @@ constexpr std::chrono::milliseconds kMarkAgainAfter{2};
 // From the end of a call, as its event says, to the event's place in the ring: the programs run with preemption off.
 constexpr std::uint64_t kProgramNsMax = 1'000'000;
 constexpr const char* kEpoll = "epoll";  // a source that has a line where it is not complete
-
-bool is_there(pid_t process) {
-    return process > 0 && (::kill(process, 0) == 0 || errno == EPERM);
-}
 
 }  // namespace
 
@@ -253,17 +249,7 @@ Result<void> Capture::State::mark(pid_t process, std::uint32_t flags, bool one_t
         }
         std::this_thread::sleep_for(kMarkAgainAfter);
     }
-    if (skeleton->bss->marked > 0) {
-        return {};
-    }
-    if (is_there(process)) {
-        return Error(
-            ErrorCode::kUnsupported,
-            fmt::format("process {} is there, but this kernel keeps it from BPF programs: it "
-                        "cannot be watched",
-                        process));
-    }
-    return Error(ErrorCode::kNotFound, fmt::format("there is no process {}", process));
+    return skeleton->bss->marked > 0 ? Result<void>() : unwatchable(process);
 }
 
 // What is in epoll sets already. Afterwards, not before: what is added meanwhile is seen by the call or here.

@@ -139,6 +139,15 @@ class AttachTest(support.EndToEndTest):
             self.assertIn(words, self.one_line(done.stderr))
             self.assertFalse(os.path.exists(self.path("trace")), "the next try must not find it in its way")
 
+    def test_a_thread_is_told_from_a_process(self):
+        running = self.start_program()
+        self.addCleanup(running.stdin.close)
+        thread = max(int(one) for one in os.listdir(f"/proc/{running.pid}/task"))
+        done = subprocess.run([support.DYETRACE, "record", "-o", self.path("trace"), "-p", str(thread)], capture_output=True,
+                              text=True, timeout=support.PATIENCE_S)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"{thread} is a thread of process {running.pid}", self.one_line(done.stderr))
+
     def test_a_process_that_is_hidden_from_bpf_is_told_from_one_that_is_not_there(self):
         """Some virtual machines hide process 1; elsewhere it can be watched."""
         trace = support.Trace(self.path("trace"))

@@ -235,8 +235,7 @@ class CopyReader {
         copies_.push_back({.process = process,
                            .object = from,
                            .object2 = to,
-                           .first_ns =
-                               first_reached_ns == UINT64_MAX ? first_ns : first_reached_ns,
+                           .first_ns = first_reached_ns == UINT64_MAX ? first_ns : first_reached_ns,
                            .in_file = in_file,
                            .strip = std::move(strip)});
     }

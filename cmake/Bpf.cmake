@@ -19,7 +19,7 @@ set(BPF_FLAGS
     -D__TARGET_ARCH_${bpf_architecture_${CMAKE_SYSTEM_PROCESSOR}}
     -I${PROJECT_SOURCE_DIR}/src
     -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= # the line information is loaded with the programs: no path of the build in it
-    -idirafter /usr/include/${CMAKE_LIBRARY_ARCHITECTURE})
+    -idirafter ${CMAKE_SYSROOT}/usr/include/${CMAKE_LIBRARY_ARCHITECTURE})
 foreach(directory IN LISTS libbpf_INCLUDE_DIRS)
     list(APPEND BPF_FLAGS -isystem ${directory})
 endforeach()

@@ -2,11 +2,13 @@
 # (docs/decisions/0008-by-hand-or-by-a-library.md); the recorder never does.
 
 set(DUCKDB_FOLDER "${PROJECT_SOURCE_DIR}/third_party/.fetched/duckdb")
-if(NOT EXISTS "${DUCKDB_FOLDER}/libduckdb.so")
-    message(FATAL_ERROR "DuckDB is not here yet: run third_party/duckdb/fetch")
+set(duckdb_machine "")
+if(CMAKE_CROSSCOMPILING)
+    string(APPEND DUCKDB_FOLDER "-${CMAKE_SYSTEM_PROCESSOR}")
+    set(duckdb_machine " ${CMAKE_SYSTEM_PROCESSOR}")
 endif()
-if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
-    message(FATAL_ERROR "The pinned DuckDB library is for x86_64")
+if(NOT EXISTS "${DUCKDB_FOLDER}/libduckdb.so")
+    message(FATAL_ERROR "DuckDB is not here yet: run third_party/duckdb/fetch${duckdb_machine}")
 endif()
 install(FILES "${DUCKDB_FOLDER}/libduckdb.so" DESTINATION lib/dyetrace COMPONENT shared)
 

@@ -1,0 +1,20 @@
+# The preset `arm64`: Debian's cross compiler, and the headers and libraries that tools/cross_root unpacked. What runs while building
+# (clang, bpftool, protoc, node) is this machine's; tests run in qemu's emulation of a processor (qemu-user-static).
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+
+get_filename_component(DYETRACE_CROSS_ROOT "${CMAKE_CURRENT_LIST_DIR}/../build-arm64/root" ABSOLUTE)
+if(NOT EXISTS "${DYETRACE_CROSS_ROOT}/made-of")
+    message(FATAL_ERROR "The headers and libraries of arm64 are not here yet: run tools/cross_root arm64")
+endif()
+set(CMAKE_SYSROOT "${DYETRACE_CROSS_ROOT}")
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(ENV{PKG_CONFIG_SYSROOT_DIR} "${DYETRACE_CROSS_ROOT}")
+set(ENV{PKG_CONFIG_LIBDIR} "${DYETRACE_CROSS_ROOT}/usr/lib/aarch64-linux-gnu/pkgconfig:${DYETRACE_CROSS_ROOT}/usr/share/pkgconfig")
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static -L "${DYETRACE_CROSS_ROOT}")

@@ -46,6 +46,30 @@ TEST(AnchorRule, finds_the_same_ones_wherever_the_bytes_stand) {
     }
 }
 
+// Numbers that stand here, so that machines are held to the same ones.
+TEST(AnchorRule, finds_these_on_every_machine) {
+    const std::string bytes = random_bytes(100'000, 42);
+    const std::vector<AnchorWindow> found = anchors(bytes);
+    std::uint64_t positions = 0, fingerprints = 0;
+    for (const AnchorWindow& one : found) {
+        positions += one.position;
+        fingerprints ^= one.fingerprint;
+    }
+    EXPECT_EQ(found.size(), 110u);
+    EXPECT_EQ(found.front().position, 1025u);
+    EXPECT_EQ(found.front().fingerprint, 1978131601331441026u);
+    EXPECT_EQ(positions, 6378436u);
+    EXPECT_EQ(fingerprints, 6021004523390835880u);
+    const auto sketch = AnchorRule().sketch(std::as_bytes(std::span(bytes).first(1000)));
+    ASSERT_TRUE(sketch);
+    std::uint32_t windows = 0;
+    for (const std::uint32_t one : sketch->windows) {
+        windows ^= one;
+    }
+    EXPECT_EQ(sketch->windows.size(), 14u);
+    EXPECT_EQ(windows, 2835568042u);
+}
+
 TEST(AnchorRule, fingerprint_is_that_of_the_window) {
     const std::string bytes = random_bytes(20'000, 5);
     for (const AnchorWindow& one : anchors(bytes)) {

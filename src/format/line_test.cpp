@@ -152,7 +152,7 @@ TEST(Line, shows_arguments_raw_and_structures_not_or_whole) {
     stat.st_nlink = 2;
     stat.st_dev = 0xfe00;
     const Call call =
-        Call("newfstatat")
+        Call("newfstatat", schema::kNativeAbi)
             .arguments({kAtFdcwd, 0x7000, 0x8000, 0})
             .result(0)
             .path("x")
@@ -356,7 +356,11 @@ TEST(Line, shows_structures_that_came_with_the_event) {
     struct stat stat {};
     stat.st_mode = S_IFREG | 0644;
     stat.st_size = 1234;
-    EXPECT_EQ(Call("fstat").arguments({3, 0x7000}).result(0).structure(1, bytes_of(stat)).line(),
+    EXPECT_EQ(Call("fstat", schema::kNativeAbi)
+                  .arguments({3, 0x7000})
+                  .result(0)
+                  .structure(1, bytes_of(stat))
+                  .line(),
               "fstat(3, {st_mode=S_IFREG|0644, st_size=1234, ...}) = 0");
     EXPECT_EQ(Call("nanosleep")
                   .arguments({0x7000, 0})

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -28,13 +29,14 @@ inline int number_of(std::string_view name) {
 }
 
 // The arguments as the registers get them; the result, or -errno.
-inline int call32(int number,
-                  std::uint32_t a = 0,
-                  std::uint32_t b = 0,
-                  std::uint32_t c = 0,
-                  std::uint32_t d = 0,
-                  std::uint32_t e = 0,
-                  std::uint32_t f = 0) {
+inline int call32([[maybe_unused]] int number,
+                  [[maybe_unused]] std::uint32_t a = 0,
+                  [[maybe_unused]] std::uint32_t b = 0,
+                  [[maybe_unused]] std::uint32_t c = 0,
+                  [[maybe_unused]] std::uint32_t d = 0,
+                  [[maybe_unused]] std::uint32_t e = 0,
+                  [[maybe_unused]] std::uint32_t f = 0) {
+#if defined(__x86_64__)
     long result = number;
     // below the red zone, which the compiler may use; ebp cannot be named as an operand
     asm volatile(
@@ -44,7 +46,14 @@ inline int call32(int number,
         : "b"(a), "c"(b), "d"(c), "S"(d), "D"(e), [f] "r"(f)
         : "memory", "r8", "r9", "r10", "r11");
     return static_cast<int>(result);
+#else
+    std::abort();  // NEEDS_OLD_CALLS
+#endif
 }
+
+#ifndef MAP_32BIT
+#define MAP_32BIT 0  // where there is no call32
+#endif
 
 class LowMemory {
   public:

@@ -14,6 +14,7 @@
 
 #include <csignal>
 
+#include "kernel/old_calls.h"
 #include "kernel/rows.h"
 
 namespace dyetrace::test {
@@ -111,6 +112,7 @@ TEST_F(Descriptor, flock_and_ioctl_name_their_operation) {
 }
 
 TEST_F(Descriptor, what_has_no_file_has_a_readable_name) {
+    NEEDS_OLD_CALLS();
     const std::string shown = rows([&] {
         sigset_t signals;
         sigemptyset(&signals);

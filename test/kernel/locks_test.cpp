@@ -7,6 +7,7 @@
 #include <array>
 
 #include "kernel/compat.h"
+#include "kernel/old_calls.h"
 #include "kernel/rows.h"
 
 namespace dyetrace::test {
@@ -65,6 +66,7 @@ TEST_F(Locks, say_which_bytes_they_are_of) {
 }
 
 TEST_F(Locks, of_32_bit_programs_have_other_structures) {
+    NEEDS_OLD_CALLS();
     const std::string file = make_file("data", std::string(100, 'x'));
     const Trace trace = record([&] {
         LowMemory memory;

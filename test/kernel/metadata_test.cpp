@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "kernel/old_calls.h"
 #include "kernel/rows.h"
 
 namespace dyetrace::test {
@@ -20,6 +21,7 @@ namespace {
 class Metadata : public RowsTest {};
 
 TEST_F(Metadata, what_asks_about_a_file) {
+    NEEDS_OLD_CALLS();
     const std::string file = make_file("data", "123");
     const std::string shown = rows([&] {
         char memory[1024];
@@ -64,6 +66,7 @@ TEST_F(Metadata, what_asks_about_a_file) {
 }
 
 TEST_F(Metadata, what_changes_mode_owner_and_times) {
+    NEEDS_OLD_CALLS();
     const std::string file = make_file("data", "123");
     const std::string shown = rows([&] {
         const char* path = file.c_str();
@@ -110,6 +113,7 @@ TEST_F(Metadata, what_changes_mode_owner_and_times) {
 }
 
 TEST_F(Metadata, what_reads_a_directory) {
+    NEEDS_OLD_CALLS();
     make_file("data", "123");
     const std::string shown = rows([&] {
         char memory[1024];

@@ -7,6 +7,7 @@
 
 #include <cstdio>
 
+#include "kernel/old_calls.h"
 #include "kernel/rows.h"
 
 namespace dyetrace::test {
@@ -15,6 +16,7 @@ namespace {
 class Names : public RowsTest {};
 
 TEST_F(Names, rename_has_both_names) {
+    NEEDS_OLD_CALLS();
     make_file("a", "1");
     const std::string shown = rows([&] {
         REQUIRE(open(at("").c_str(), O_DIRECTORY) == 3);
@@ -41,6 +43,7 @@ TEST_F(Names, rename_has_both_names) {
 }
 
 TEST_F(Names, links_have_both_names) {
+    NEEDS_OLD_CALLS();
     make_file("a", "1");
     const std::string shown = rows([&] {
         REQUIRE(open(at("").c_str(), O_DIRECTORY) == 3);
@@ -72,6 +75,7 @@ TEST_F(Names, links_have_both_names) {
 }
 
 TEST_F(Names, directories_and_devices_are_made_and_removed) {
+    NEEDS_OLD_CALLS();
     const std::string shown = rows([&] {
         REQUIRE(open(at("").c_str(), O_DIRECTORY) == 3);
         REQUIRE(syscall(SYS_umask, 027) == 022);
@@ -138,6 +142,7 @@ TEST_F(Names, the_working_directory_moves) {
 }
 
 TEST_F(Names, a_deleted_file_keeps_its_object) {
+    NEEDS_OLD_CALLS();
     const std::string shown = rows([&] {
         REQUIRE(open(at("a").c_str(), O_CREAT | O_RDWR, 0600) == 3);
         REQUIRE(unlink(at("a").c_str()) == 0);

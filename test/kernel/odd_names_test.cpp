@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "kernel/old_calls.h"
 #include "kernel/rows.h"
 
 namespace dyetrace::test {
@@ -13,6 +14,7 @@ namespace {
 class OddNames : public RowsTest {};
 
 TEST_F(OddNames, a_path_of_4095_bytes) {
+    NEEDS_OLD_CALLS();
     make_file("data", "123");
     std::string path = at("");
     while (path.size() + 4 < 4095) {
@@ -93,6 +95,7 @@ TEST_F(OddNames, a_path_that_is_too_long_says_that_its_head_is_missing) {
 }
 
 TEST_F(OddNames, bytes_that_are_no_text_are_escaped) {
+    NEEDS_OLD_CALLS();
     const std::string shown = rows([&] {
         REQUIRE(open(at("latin\xe4").c_str(), O_CREAT | O_WRONLY, 0600) == 3);
         REQUIRE(open(at("\x1b[31mred\a").c_str(), O_CREAT | O_WRONLY, 0600) == 4);
@@ -110,6 +113,7 @@ TEST_F(OddNames, bytes_that_are_no_text_are_escaped) {
 }
 
 TEST_F(OddNames, a_rename_keeps_the_object_and_its_new_path_counts) {
+    NEEDS_OLD_CALLS();
     ASSERT_EQ(mkdir(at("a").c_str(), 0755), 0);
     ASSERT_EQ(mkdir(at("a/b").c_str(), 0755), 0);
     make_file("a/b/data", "");
@@ -138,6 +142,7 @@ TEST_F(OddNames, a_rename_keeps_the_object_and_its_new_path_counts) {
 }
 
 TEST_F(OddNames, hard_links_are_one_object_with_several_names) {
+    NEEDS_OLD_CALLS();
     make_file("a", "");
     ASSERT_EQ(link(at("a").c_str(), at("b").c_str()), 0);
     const std::string shown = rows([&] {

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "kernel/old_calls.h"
 #include "kernel/recorded.h"
 
 namespace dyetrace::test {
@@ -13,6 +14,7 @@ namespace {
 class OpenClose : public KernelTest {};
 
 TEST_F(OpenClose, open_makes_a_descriptor_and_names_its_object) {
+    NEEDS_OLD_CALLS();
     const std::string file = at("new");
     Shared<int> fd;
     const Trace trace = record([&] {
@@ -81,6 +83,7 @@ TEST_F(OpenClose, a_relative_name_starts_from_the_working_directory_or_the_descr
 }
 
 TEST_F(OpenClose, creat_and_openat2_make_descriptors) {
+    NEEDS_OLD_CALLS();
     const std::string file = at("made");
     const Trace trace = record([&] {
         REQUIRE(syscall(SYS_creat, file.c_str(), 0600) >= 0);

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <csignal>
 
+#include "kernel/old_calls.h"
 #include "kernel/rows.h"
 
 namespace dyetrace::test {
@@ -17,6 +18,7 @@ namespace {
 class Process : public RowsTest {};
 
 TEST_F(Process, children_are_followed) {
+    NEEDS_OLD_CALLS();
     const std::string shown = rows([&] {
         pid_t child = static_cast<pid_t>(syscall(SYS_fork));
         if (child == 0) {

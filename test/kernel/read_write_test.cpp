@@ -4,6 +4,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "kernel/old_calls.h"
 #include "kernel/rows.h"
 
 namespace dyetrace::test {
@@ -12,6 +13,7 @@ namespace {
 class ReadWrite : public RowsTest {};
 
 TEST_F(ReadWrite, a_call_tells_its_range) {
+    NEEDS_OLD_CALLS();
     const std::string file = make_file("data", "0123456789");
     const std::string shown = rows([&] {
         char a[4], b[4];

@@ -21,6 +21,13 @@
 namespace dyetrace::test {
 namespace {
 
+// What pause() waits in.
+#ifdef SYS_pause
+constexpr long kPause = SYS_pause;
+#else
+constexpr long kPause = SYS_ppoll;
+#endif
+
 using base::Fd;
 
 constexpr timespec kDrainPause{0, 2'000'000};  // 2 ms: a test ends soon after its child
@@ -245,7 +252,7 @@ int KernelTest::follow(capture::Capture& capture,
                        const bool& up) const {
     int status = 0;
     const time_t deadline = time(nullptr) + kChildSecondsMax;
-    while (waitpid(child, &status, WNOHANG) == 0 && !(up && is_in_call(child, SYS_pause))) {
+    while (waitpid(child, &status, WNOHANG) == 0 && !(up && is_in_call(child, kPause))) {
         drain(capture, records);
         if (meanwhile_) {
             meanwhile_(child);

@@ -97,7 +97,7 @@ class RowWriter {
     }
 
     void add_call(const Event& event, const Columns& columns) {
-        if (event.raw().abi != 0) {
+        if (event.raw().abi != static_cast<std::uint8_t>(schema::kNativeAbi)) {
             add("{}", columns.text(EventColumn::kAbi).value_or("?"));
         }
         add("{} {}", event.name(), columns.text(EventColumn::kClass).value_or("?"));

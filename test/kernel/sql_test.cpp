@@ -14,6 +14,7 @@
 
 #include "filter/event_values.h"
 #include "kernel/compat.h"
+#include "kernel/old_calls.h"
 #include "kernel/rows.h"
 #include "kernel/socket_address.h"
 #include "store/store_fixture.h"
@@ -192,6 +193,7 @@ class Sql : public RowsTest {
 };
 
 TEST_F(Sql, shows_every_column_of_every_event_as_these_tests_do) {
+    NEEDS_OLD_CALLS();
     LowMemory memory;
     const Trace trace = record([&] {
         use_files();

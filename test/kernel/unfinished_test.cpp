@@ -17,6 +17,7 @@
 #include <string>
 
 #include "kernel/compat.h"
+#include "kernel/old_calls.h"
 #include "kernel/rows.h"
 #include "kernel/socket_address.h"
 
@@ -127,6 +128,7 @@ class Unfinished : public RowsTest {
 };
 
 TEST_F(Unfinished, what_is_under_way_at_the_end_tells_its_path_and_its_address) {
+    NEEDS_OLD_CALLS();
     low_path_ = low_memory_.put_text(at("d/fifo"));
     before_ = [&] { make_what_blocks(); };
     EXPECT_EQ(unfinished(record_until_stopped([&] { start(); })), lines(R"(
@@ -144,6 +146,7 @@ TEST_F(Unfinished, what_is_under_way_at_the_end_tells_its_path_and_its_address) 
 
 // A signal that kills makes the call return first, so that nothing has to be guessed.
 TEST_F(Unfinished, what_a_process_is_killed_in_is_finished) {
+    NEEDS_OLD_CALLS();
     low_path_ = low_memory_.put_text(at("d/fifo"));
     before_ = [&] { make_what_blocks(); };
     const Trace trace = record([&] {

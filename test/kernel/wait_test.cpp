@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <ctime>
 
+#include "kernel/old_calls.h"
 #include "kernel/rows.h"
 
 namespace dyetrace::test {
@@ -109,6 +110,7 @@ TEST_F(Wait, futex_calls_of_their_own) {
 }
 
 TEST_F(Wait, a_signal_ends_a_wait) {
+    NEEDS_OLD_CALLS();
     const std::string shown = rows([&] {
         sigset_t none, alarm;
         sigemptyset(&none);

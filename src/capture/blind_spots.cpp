@@ -1,5 +1,7 @@
 #include "capture/blind_spots.h"
 
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -37,9 +39,13 @@ constexpr BlindSpot kX32 = {"x32",
                             "calls that have a number of their own there (readv, ioctl, execve) "
                             "are seen with name and result only"};
 
-// Few kernels do; for the others it is nothing to miss.
-bool kernel_has_x32() {
+// Few kernels do; for the others it is nothing to miss. A filter of calls, as a service has (SystemCallArchitectures=native), may
+// kill for such a call: then nobody asks, and it is named as what might be missed.
+bool kernel_may_have_x32() {
 #if defined(__x86_64__)
+    if (prctl(PR_GET_SECCOMP) == SECCOMP_MODE_FILTER) {
+        return true;
+    }
     constexpr long kMark = 0x40000000;  // __X32_SYSCALL_BIT
     return syscall(kMark | SYS_getpid) == getpid();
 #else
@@ -51,7 +57,7 @@ bool kernel_has_x32() {
 
 std::vector<BlindSpot> blind_spots() {
     std::vector<BlindSpot> spots(std::begin(kBlindSpots), std::end(kBlindSpots));
-    if (kernel_has_x32()) {
+    if (kernel_may_have_x32()) {
         spots.push_back(kX32);
     }
     return spots;

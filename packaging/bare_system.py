@@ -62,14 +62,21 @@ def bare(suite):
     folder.mkdir(parents=True)
     root = folder / "root"
     run("debootstrap", "--variant=minbase", suite, root, mirror())
-    for name in glob.glob("/etc/apt/apt.conf.d/*"):  # a proxy, for instance
-        if "Acquire" in pathlib.Path(name).read_text(encoding="utf-8"):
-            shutil.copy(name, root / "etc/apt/apt.conf.d")
-    for path in ("etc/apt/auth.conf.d", "etc/ssl/certs"):
-        if os.path.isdir(f"/{path}"):
-            shutil.copytree(f"/{path}", root / path, dirs_exist_ok=True)
     (folder / "complete").touch()
     return root
+
+
+def give_the_way_to_packages(root):
+    """How this machine reaches registries: a proxy, for instance, and whom it trusts."""
+    for name in glob.glob("/etc/apt/apt.conf.d/*"):
+        if "Acquire" in pathlib.Path(name).read_text(encoding="utf-8"):
+            shutil.copy(name, root / "etc/apt/apt.conf.d")
+    for path in ("etc/apt/auth.conf.d", "etc/ssl/certs", "usr/local/share/ca-certificates"):
+        if os.path.isdir(f"/{path}"):
+            shutil.copytree(f"/{path}", root / path, dirs_exist_ok=True)
+    for path in ("etc/resolv.conf", "etc/hosts", "etc/npmrc", "root/.npmrc"):
+        if os.path.exists(f"/{path}"):
+            shutil.copy(f"/{path}", root / path)
 
 
 class System:
@@ -119,9 +126,7 @@ class BareSystem(System):
         original = bare(suite)
         super().__init__(suite)
         run("cp", "-a", f"{original}/.", self.root)
-        for path in ("/etc/resolv.conf", "/etc/hosts", "/etc/npmrc", "/root/.npmrc"):
-            if os.path.exists(path):
-                shutil.copy(path, self.root / path[1:])
+        give_the_way_to_packages(self.root)
         self.run("apt-get", "-qq", "update")
 
     def install(self, *packages):

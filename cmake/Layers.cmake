@@ -95,7 +95,7 @@ function(add_test_program program)
     precompile_test(${program})
     set(suites "${CMAKE_CURRENT_BINARY_DIR}/${program}_suites.cmake")
     file(GENERATE OUTPUT "${suites}" CONTENT
-        "include(\"${PROJECT_SOURCE_DIR}/cmake/SuiteTests.cmake\")\nadd_suites(${program} \"$<TARGET_FILE:${program}>\" PROPERTIES ${properties})\n")
+        "include(\"${PROJECT_SOURCE_DIR}/cmake/SuiteTests.cmake\")\nadd_suites(${program} \"$<TARGET_FILE:${program}>\" EMULATOR ${CMAKE_CROSSCOMPILING_EMULATOR} PROPERTIES ${properties})\n")
     set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${suites}")
 endfunction()
 

@@ -19,11 +19,19 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "build/systems"
 # The mounts are in a namespace of the command's own: nothing has to be unmounted, whatever ends it.
 ENTER = 'for folder in proc sys dev; do mount --rbind "/$folder" "$0/$folder"; done; exec chroot "$0" "$@"'
+# The same with processes, mounts and control groups of its own, for systemd; a chroot would not be let make user namespaces.
+BOOT = """
+mount --rbind "$0" "$0"; cd "$0"
+mount -t proc proc proc; mount --rbind /sys sys; mount --rbind /dev dev; mount -t tmpfs run run; mount -t cgroup2 cgroup sys/fs/cgroup
+pivot_root . .; umount -l .
+exec env -i container=test PATH=/usr/sbin:/usr/bin /lib/systemd/systemd --show-status=no
+"""
 ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LANG": "C.UTF-8",
                "DEBIAN_FRONTEND": "noninteractive"}
 ENVIRONMENT.update({name: os.environ[name] for name in ("NODE_EXTRA_CA_CERTS", "http_proxy", "https_proxy", "no_proxy") if name in os.environ})
@@ -119,6 +127,38 @@ class System:
                     is_file = path.is_file() and not path.is_symlink()
                     found[inside] = hashlib.sha256(path.read_bytes()).hexdigest() if is_file else ""
         return found
+
+
+class Booted:
+    """A system whose systemd runs; killed at the end of `with`, with all that it started."""
+
+    def __init__(self, system):
+        self.process = subprocess.Popen(["unshare", "--mount", "--uts", "--cgroup", "--pid", "--fork", "--kill-child", "/bin/sh", "-ec", BOOT, str(system.root)])
+        self.children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        self.until("systemctl is-system-running --wait")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+    def run(self, text, **options):
+        """Of the shell's language."""
+        words = ["nsenter", "--target", self.children.read_text().strip(), "--mount", "--pid", "--cgroup", "--uts", "--root"]
+        return run(*words, "/bin/sh", "-ec", f"cd /root; {text}", env=ENVIRONMENT, **options)
+
+    def until(self, text):
+        """Tries until it succeeds."""
+        for left in reversed(range(120)):
+            try:
+                return self.run(text)
+            except Failed:
+                if left == 0:
+                    raise
+            time.sleep(0.5)
+        return None
 
 
 class BareSystem(System):

@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from bare_system import ROOT, BareSystem, Failed, System, run  # noqa: E402
+from bare_system import ROOT, BareSystem, Booted, Failed, System, run  # noqa: E402
 
 PACKAGES = ROOT / "build/packages"
 COMPILERS = ("cc", "gcc", "g++", "clang", "ld", "as", "bpftool")
@@ -76,6 +76,35 @@ class Deb:
             self.records_through_an_agent(system)
             system.run("apt-get", "-qq", "-y", "purge", "--auto-remove", "dyetrace", "dyetrace-agent", "dyetrace-collector")
             self.nothing_stays(system, before)
+
+    def test_services_run_and_end_under_systemd(self):
+        operator = "--collector localhost --certificates authority/operator-eve"
+        running = "grep -l ^dyetrace /proc/[0-9]*/comm"
+        with BareSystem(self.suite) as system:
+            system.install("systemd", "dbus", "procps", *self.packages(system))
+            agent = system.copy_in(package(f"dyetrace-agent_*~deb{self.release}_*.deb"), "root")  # systemd empties /tmp
+            with Booted(system) as booted:
+                booted.run("""
+                    dyetrace pki init authority; dyetrace pki issue authority --collector main
+                    dyetrace pki issue authority --host "$(uname -n)"; dyetrace pki issue authority --operator eve --may record,read
+                    cp authority/host-*/* /etc/dyetrace; echo DYETRACE_COLLECTOR=localhost >>/etc/dyetrace/agent.conf
+                    # both on one machine, which wants two folders
+                    cp -r authority/collector-main /etc/dyetrace/collector; chgrp -R dyetrace /etc/dyetrace/collector; chmod -R g+rX /etc/dyetrace/collector
+                    mkdir -p /run/systemd/system/dyetrace-collector.service.d
+                    (echo '[Service]'; echo ExecStart=; sed -n 's,^ExecStart=.*,& --certificates /etc/dyetrace/collector,p' \
+                        /usr/lib/systemd/system/dyetrace-collector.service) >/run/systemd/system/dyetrace-collector.service.d/folder.conf
+                    systemctl daemon-reload
+                    systemctl enable --now dyetrace-collector dyetrace-agent""")
+                booted.until(f"dyetrace record --on all {operator} -o short --comm ls -- ls /etc")
+                self.assertIn("nothing lost", booted.run("dyetrace report /var/lib/dyetrace/traces/short"))
+                booted.run(f"dyetrace record --on all {operator} -o long >/dev/null 2>&1 & echo $! >operator")
+                recorder = booted.until("test -s /var/lib/dyetrace/traces/long/trace.json; pgrep -f '[d]yetrace record .*spool'")
+                booted.run(f"dpkg --install --force-confold {agent}")
+                self.assertEqual(recorder, booted.run("pgrep -f '[d]yetrace record .*spool'"), "a new agent goes on with what the old one has begun")
+                booted.run("kill $(cat operator); apt-get -qq -y purge dyetrace dyetrace-agent dyetrace-collector")
+                booted.until(f"! {running}")
+            left = [path for path in system.files() if "dyetrace" in path and not path.startswith(("root/", "etc/dyetrace/"))]
+            self.assertEqual(["etc/dyetrace"], left)
 
     def records_through_an_agent(self, system):
         collector = system.start("dyetrace", "collector", "--insecure", "--listen", "127.0.0.1:0", "--store", "/var/lib/dyetrace/traces")

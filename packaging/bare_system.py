@@ -87,6 +87,11 @@ def give_the_way_to_packages(root):
             shutil.copy(f"/{path}", root / path)
 
 
+def root_is_mounted():
+    """Not so in a chroot: there a namespace of mounts cannot be cut off from everybody's."""
+    return any(line.split()[4] == "/" for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines())
+
+
 class System:
     """A folder with a system in it; gone at the end of `with`."""
 

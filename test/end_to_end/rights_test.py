@@ -123,17 +123,20 @@ class RightsTest(support.EndToEndTest):
         """Numbers of processes are the container's on the command line, and the kernel's in the trace."""
         with open(self.path("source"), "wb") as file:
             file.write(os.urandom(100_000))
-        os.mkfifo(self.path("go"))
         rights = "-all," + ",".join("+" + name for name in IN_CONTAINERS + ("bpf", "perfmon"))
-        script = "sh -c 'cat go; cat source; :' >out & \"$0\" record --pid $! --output trace; echo $! >number"
-        contained = self.start(["unshare", "--mount", "--net", "--uts", "--ipc", "--cgroup", "--pid", "--fork", "--mount-proc", "--kill-child",
-                                "setpriv", f"--bounding-set={rights}", f"--inh-caps={rights}", f"--ambient-caps={rights}", "sh", "-c", script, support.DYETRACE],
+        script = "sh -c 'while [ ! -e go ]; do sleep 0.05; done; cat source; :' >out & \"$0\" record --pid $! --output trace; echo $! >number"
+        # --mount-proc wants a root that is a mount point, which a chroot's need not be
+        enter = "mount --make-rslave /proc && mount -t proc proc /proc && exec \"$0\" \"$@\""
+        contained = self.start(["unshare", "--mount", "--net", "--uts", "--ipc", "--cgroup", "--pid", "--fork", "--kill-child", "--propagation", "unchanged",
+                                "sh", "-c", enter, "setpriv", f"--bounding-set={rights}", f"--inh-caps={rights}", f"--ambient-caps={rights}",
+                                "sh", "-c", script, support.DYETRACE],
                                cwd=self.folder, stderr=subprocess.PIPE)
         trace = support.Trace(self.path("trace"))
         self.wait_for(lambda: self.listens(trace) or contained.poll() is not None, "the recorder listens")
-        with open(self.path("go"), "w", encoding="ascii") as go:
-            worker = support.children_of(support.children_of(contained.pid)[0], "sh")[0]
-            go.write("go")
+        self.assertIsNone(contained.poll(), contained.stderr.read() if contained.poll() is not None else "")
+        worker = support.children_of(support.children_of(contained.pid)[0], "sh")[0]
+        with open(self.path("go"), "wb"):
+            pass
         _, errors = contained.communicate(timeout=support.PATIENCE_S)
         self.assertIn(b"nothing lost", errors)
         self.assertEqual(trace.rows("SELECT e.comm, sum(bytes) AS bytes, p.ppid FROM events e JOIN processes p USING (process_id) "

@@ -81,18 +81,18 @@ TEST_F(TemporaryFolderTest, of_who_was_killed_goes_when_the_next_one_comes) {
     const TemporaryFolder alive = TemporaryFolder::make().value();
     const int status = status_of_child([] { raise(SIGKILL); });
     EXPECT_TRUE(WIFSIGNALED(status)) << status;
-    std::filesystem::create_directory(std::getenv("TMPDIR") +
-                                      std::string("/dyetrace-0123456789abcdef"));
-    const auto folders = [] {
-        const std::filesystem::directory_iterator all(std::getenv("TMPDIR"));
+    const std::string parent = std::getenv("TMPDIR"),
+                      unlocked = parent + "/dyetrace-0123456789abcdef";
+    std::filesystem::create_directory(unlocked);
+    const auto folders = [&] {
+        const std::filesystem::directory_iterator all(parent);
         return std::distance(begin(all), end(all));
     };
     EXPECT_EQ(folders(), 3);
     TemporaryFolder::free_path();
     EXPECT_EQ(folders(), 2) << "one of who lives, and one that nobody ever locked";
     EXPECT_TRUE(std::filesystem::exists(alive.path()));
-    EXPECT_TRUE(
-        std::filesystem::remove(std::getenv("TMPDIR") + std::string("/dyetrace-0123456789abcdef")));
+    EXPECT_TRUE(std::filesystem::remove(unlocked));
 }
 
 TEST_F(TemporaryFolderTest, stays_while_a_child_of_its_owner_ends) {

@@ -114,9 +114,7 @@ class AttachTest(support.EndToEndTest):
             {support.DYETRACE} record --no-seal -o {self.path("first")} -p 1 &
             for i in $(seq 600); do [ ! -e {self.path("first")}/segment-000001.seg ] || : >{self.path("seen")}; sleep 0.05
                 [ ! -e {self.path("end")} ] || exit 0; done"""
-        # --mount-proc wants a root that is a mount point, which a chroot's need not be
-        own_proc = "mount --make-rslave /proc && mount -t proc proc /proc || exit 1"
-        inside = self.start(["unshare", "--pid", "--fork", "--mount", "--propagation", "unchanged", "sh", "-c", f"{own_proc}\n{script}"],
+        inside = self.start(["unshare", "--pid", "--fork", "--mount", "--propagation", "unchanged", "sh", "-c", f"{support.OWN_PROC} || exit 1\n{script}"],
                             stderr=-1)
         self.addCleanup(inside.stderr.close)
         trace = support.Trace(self.path("first"))

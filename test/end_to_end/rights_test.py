@@ -125,8 +125,7 @@ class RightsTest(support.EndToEndTest):
             file.write(os.urandom(100_000))
         rights = "-all," + ",".join("+" + name for name in IN_CONTAINERS + ("bpf", "perfmon"))
         script = "sh -c 'while [ ! -e go ]; do sleep 0.05; done; cat source; :' >out & \"$0\" record --pid $! --output trace; echo $! >number"
-        # --mount-proc wants a root that is a mount point, which a chroot's need not be
-        enter = "mount --make-rslave /proc && mount -t proc proc /proc && exec \"$0\" \"$@\""
+        enter = f'{support.OWN_PROC} && exec "$0" "$@"'
         contained = self.start(["unshare", "--mount", "--net", "--uts", "--ipc", "--cgroup", "--pid", "--fork", "--kill-child", "--propagation", "unchanged",
                                 "sh", "-c", enter, "setpriv", f"--bounding-set={rights}", f"--inh-caps={rights}", f"--ambient-caps={rights}",
                                 "sh", "-c", script, support.DYETRACE],

@@ -57,6 +57,11 @@ def boot_ns():
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
 
 
+# For a shell in namespaces of mounts and processes of its own, made with `unshare --propagation unchanged`: its /proc shows them. --mount-proc would want a
+# root that is a mount point, which a chroot's need not be.
+OWN_PROC = "mount --make-rslave /proc && mount -t proc proc /proc"
+
+
 def children_of_thread(process, thread):
     try:
         with open(f"/proc/{process}/task/{thread}/children", encoding="ascii") as file:

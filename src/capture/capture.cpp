@@ -114,6 +114,8 @@ Result<Capture> Capture::load(const CaptureOptions& options) {
     skeleton.rodata->filter_loaded = !options.predicate.selects_all();
     skeleton.rodata->count_only = options.count_only;
     skeleton.rodata->keep_arguments = options.keep_arguments;
+    bpf_program__set_autoload(skeleton.progs.drop_task, skeleton.rodata->filter_loaded);
+    bpf_program__set_autoload(skeleton.progs.write_selected, skeleton.rodata->filter_loaded);
     support.choose(skeleton);
     choose_content(skeleton, options, state->cpus);
     choose_dyes(skeleton, options.look_for_dyes, options.only_dyed);
@@ -128,7 +130,8 @@ Result<Capture> Capture::load(const CaptureOptions& options) {
     if (const int error = dyetrace_bpf__load(&skeleton); error != 0) {
         return LibbpfLog::error(-error);
     }
-    TRY(fill_special_programs(skeleton));
+    TRY(put_program(skeleton.maps.entry_programs, PROGRAM_PREPARE, skeleton.progs.prepare));
+    TRY(put_program(skeleton.maps.exit_programs, PROGRAM_FOLLOW, skeleton.progs.follow));
     TRY(state->sources, prepare_content(skeleton, options));
     // the borders of calls are looked over in one way for dyes and anchors
     if (options.look_for_dyes || options.content >= schema::ContentLevel::kAnchors) {

@@ -108,7 +108,7 @@ Result<std::vector<Source>> prepare_content(dyetrace_bpf& skeleton, const Captur
     if (options.content != schema::ContentLevel::kNone) {
         limits.push_back(how_content_is_looked_at(options));
     }
-    TRY(put_program(skeleton.maps.programs, PROGRAM_WRITE_CONTENT, writer));
+    TRY(put_program(skeleton.maps.exit_programs, PROGRAM_WRITE_CONTENT, writer));
     std::string lack = "where this kernel keeps the bytes of a page was not found";
     if (const auto searched = find_page_base(skeleton); !searched.ok()) {
         lack = searched.error().text();

@@ -45,7 +45,7 @@ Result<KernelFilter> KernelFilter::install(dyetrace_bpf& skeleton,
     layout.scratch_map_fd = bpf_map__fd(skeleton.maps.scratches);
     layout.event_offset = skeleton.rodata->scratch_event_offset;
     layout.input_offset = skeleton.rodata->scratch_input_offset;
-    layout.program_array_fd = bpf_map__fd(skeleton.maps.programs);
+    layout.program_array_fd = bpf_map__fd(skeleton.maps.exit_programs);
     layout.host = host;
     layout.passed_index = PROGRAM_WRITE;
     filter::StringAtoms atoms;
@@ -65,14 +65,14 @@ Result<KernelFilter> KernelFilter::install(dyetrace_bpf& skeleton,
                                       std::pair{PROGRAM_TASK_FILTER, &of_task.instructions}}) {
         TRY(base::Fd program, load(*code, btf_id));
         const int fd = program.get();
-        TRY(put(skeleton.maps.programs, index, &fd, sizeof(fd)));
+        TRY(put(skeleton.maps.exit_programs, index, &fd, sizeof(fd)));
         installed.programs_.push_back(std::move(program));
     }
     for (const auto& [index, program] : {std::pair{PROGRAM_SYS_EXIT, skeleton.progs.sys_exit},
                                          std::pair{PROGRAM_DROP_TASK, skeleton.progs.drop_task},
                                          std::pair{PROGRAM_WRITE, skeleton.progs.write_selected}}) {
         const int fd = bpf_program__fd(program);
-        TRY(put(skeleton.maps.programs, index, &fd, sizeof(fd)));
+        TRY(put(skeleton.maps.exit_programs, index, &fd, sizeof(fd)));
     }
     for (std::uint32_t i = 0; i < atoms.atoms().size(); ++i) {
         TRY(put(skeleton.maps.filter_atoms, i, &atoms.atoms()[i], sizeof(filter_atom)));

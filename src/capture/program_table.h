@@ -9,12 +9,7 @@
 
 #include "base/result.h"
 
-struct dyetrace_bpf;
-
 namespace dyetrace::capture {
-
-// The programs that do what only some calls need, by enum syscall_special.
-Result<void> fill_special_programs(const dyetrace_bpf& skeleton);
 
 inline Result<void> put_program(bpf_map* table, std::uint32_t index, const bpf_program* program) {
     const int fd = bpf_program__fd(program);

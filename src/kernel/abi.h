@@ -88,15 +88,19 @@ enum task_flags {
 	TASK_UNPACKED = 256, /* i386: that call's arguments were behind a pointer, see packed.h */
 };
 
-/* The programs that an event passes through when there is a predicate, or when its content is looked at: indexes of `programs`. */
+/* The programs that the exit of a call may go on in: indexes of `exit_programs`. */
 enum program_index {
 	PROGRAM_SYS_EXIT,
 	PROGRAM_TASK_FILTER,
 	PROGRAM_DROP_TASK,
 	PROGRAM_FILTER,
 	PROGRAM_WRITE,
-	PROGRAM_WRITE_CONTENT
+	PROGRAM_WRITE_CONTENT,
+	PROGRAM_FOLLOW
 };
+
+/* That of its entry: of `entry_programs`, since the kernel lets no table have programs of two tracepoints. */
+#define PROGRAM_PREPARE 0
 
 /* Content. */
 #define DEFERRED_MAX 64 /* calls at once whose bytes are read when they may be waited for, see deferred.h */

@@ -25,6 +25,7 @@
 #include "kernel/programs/retransmit.bpf.c"
 #include "kernel/programs/sets.bpf.c"
 #include "kernel/programs/signal.bpf.c"
+#include "kernel/programs/special.bpf.c"
 #include "kernel/content/spread.bpf.c"
 #include "kernel/programs/stream.bpf.c"
 #include "kernel/programs/syscall.bpf.c"

@@ -2,17 +2,12 @@
 /* Runs at the entry of sendfile, splice and copy_file_range, and keeps where their second file was, as sys_enter keeps it of the first. */
 #include "kernel/helpers/call.h"
 
-SEC("tp_btf/sys_enter")
-int BPF_PROG(prepare_copy, struct pt_regs *regs, long id)
+static __always_inline void prepare_copy(struct scratch *scratch, struct task_state *state)
 {
-	struct task_state *state = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
 	__u32 second;
 	__u64 file;
 
-	if (!state)
-		return 0;
 	second = (shape_of(state->syscall >> ABI_SHIFT, state->syscall & NUMBER_MAX)->fd2 - 1) & 7;
 	file = file_of(current_task(), second < 6 ? state->arguments[second] : -1);
 	state->entry_position2 = file ? READ(typed(struct file, file), f_pos) : 0;
-	return 0;
 }

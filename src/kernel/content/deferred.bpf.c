@@ -127,7 +127,6 @@ static __always_inline void write_deferred(struct deferred_call *call)
 	struct ring_control *control = ring_control(STREAM_EVENTS);
 	struct scratch *scratch = cpu_scratch();
 	__u32 size = sizeof(call->event) + call->event.attachments, special;
-	struct messages_walk messages;
 
 	opaque(size);
 	if (!scratch || !control || nobody_waits || size > sizeof(scratch->event) + sizeof(scratch->event_attachments))
@@ -142,8 +141,8 @@ static __always_inline void write_deferred(struct deferred_call *call)
 	if (special == SPECIAL_SENDMSG || special == SPECIAL_RECVMSG)
 		write_passed(scratch);
 	else if (special == SPECIAL_SENDMMSG || special == SPECIAL_RECVMMSG) {
-		messages = call->messages;
-		write_messages(&messages);
+		scratch->messages = call->messages;
+		write_messages(scratch);
 	} else if (special == SPECIAL_IO_GETEVENTS)
 		write_completions(scratch, call->mm);
 }
@@ -187,7 +186,6 @@ static __noinline bool defer(struct scratch *scratch)
 {
 	struct ring_control *control = ring_control(STREAM_EVENTS);
 	struct deferred_call *call;
-	struct messages_walk messages = {};
 	__u32 size, special;
 
 	if (!scratch || !control)
@@ -206,8 +204,8 @@ static __noinline bool defer(struct scratch *scratch)
 	call->mm = mm_of(scratch, current_task());
 	special = shape_of(scratch->event.abi, scratch->event.syscall)->special;
 	if (special == SPECIAL_SENDMMSG || special == SPECIAL_RECVMMSG) {
-		begin_messages(scratch, &messages);
-		call->messages = messages;
+		begin_messages(scratch);
+		call->messages = scratch->messages;
 	}
 	control->generated--; /* it will be where it is written */
 	return true;

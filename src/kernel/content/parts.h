@@ -8,23 +8,10 @@
 
 #include "kernel/content/byte_walk.h"
 
-struct messages_walk {
-	__u64 base;
-	__u64 sent; /* bytes of those before the present one */
-	__u64 stream_offset; /* of the first */
-	__u32 count;
-	__u16 operation;
-	bool compat, has_stream;
-	bool stays; /* each begins where the first does: MSG_PEEK without SO_PEEK_OFF */
-	__u32 present; /* bits that all of them have */
-	__u32 length; /* of the present one */
-	__u64 vector, parts, control, control_bytes;
-};
-
-/* At the exit of the call in scratch. */
-static int begin_messages(struct scratch *scratch, struct messages_walk *walk);
+/* At the exit of the call in scratch: `scratch->messages`. */
+static int begin_messages(struct scratch *scratch);
 /* They are written after the event in scratch. */
-static void write_messages(struct messages_walk *walk);
+static void write_messages(struct scratch *scratch);
 static void write_completions(struct scratch *scratch, __u64 mm);
 
 /* Where the bytes of a part lie; false: there is no such part. */

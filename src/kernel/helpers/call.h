@@ -12,30 +12,39 @@
 #define ABI_SHIFT 16
 #define VECTOR_PARTS_MAX 1024 /* UIO_MAXIOV */
 
-/* What the registers of each call mean, by its number. */
-const volatile struct syscall_shape syscall_shapes[SYSCALL_TABLE_SIZE] = { SYSCALL_SHAPES_NATIVE };
-const volatile struct syscall_shape syscall_shapes_compat[SYSCALL_TABLE_SIZE] = { SYSCALL_SHAPES_COMPAT };
+#define SYSCALL_TABLE_SHIFT 55 /* leaves the bits of an index of all ones */
+_Static_assert(SYSCALL_TABLE_SIZE == 1 << (64 - SYSCALL_TABLE_SHIFT), "a table of another size");
 
+/* What the registers of each call mean, by its number: of native calls, of compat ones. */
+const volatile struct syscall_shape syscall_shapes[2][SYSCALL_TABLE_SIZE] = { { SYSCALL_SHAPES_NATIVE },
+									      { SYSCALL_SHAPES_COMPAT } };
+
+/* An index without a branch, after each of which the verifier would go through all that depends on the shape. */
 static __always_inline const volatile struct syscall_shape *shape_of(__u32 abi, __u32 number)
 {
-	if (number >= SYSCALL_TABLE_SIZE)
-		number = SYSCALL_TABLE_SIZE - 1; /* never used: an undecoded call; so are x32's own, from 512 on */
-	opaque(number);
-	number &= SYSCALL_TABLE_SIZE - 1; /* for the verifier */
-	return abi == ABI_COMPAT ? &syscall_shapes_compat[number] : &syscall_shapes[number];
+	__u64 over = number / SYSCALL_TABLE_SIZE; /* x32's own calls, from 512 on: they get the last shape, which is of no call */
+	__u64 index = number | -over >> SYSCALL_TABLE_SHIFT;
+
+	opaque(index);
+	index &= SYSCALL_TABLE_SIZE - 1;
+	opaque(abi);
+	return &syscall_shapes[abi / ABI_COMPAT & 1][index]; /* of the abis of a machine only compat divides to 1 */
 }
 
-/* Drops what is above the lower half of the arguments that the kernel reads no more of. Without a branch, which each call would pay for. */
+/*
+ * Drops what is above the lower half of the arguments that the kernel reads no more of. Without a branch, which each call would pay for; and without a
+ * number that is all ones or 0, with which new verifiers go both ways.
+ */
 static __always_inline void narrow_arguments(__u64 *arguments, const volatile struct syscall_shape *shape)
 {
-	__u64 narrow = shape->narrow;
+	__u64 whole = ~shape->narrow;
 
 #pragma unroll
 	for (int i = 0; i < 6; i++) {
-		__u64 whole = (narrow >> i & 1) - 1; /* all ones where all of it is read */
+		__u64 upper = (whole >> i & 1) << 32; /* what is less than 0xffffffff by it is all ones */
 
-		opaque(whole);
-		arguments[i] &= whole | 0xffffffff;
+		opaque(upper);
+		arguments[i] &= 0xffffffff - upper;
 	}
 }
 

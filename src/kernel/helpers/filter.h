@@ -25,14 +25,6 @@ struct {
 
 __u32 filter_atom_count;
 
-/* By enum program_index; filled by src/capture. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
-	__uint(max_entries, 8);
-	__type(key, __u32);
-	__type(value, __u32);
-} programs SEC(".maps");
-
 /* Matches the first `length` bytes of scratch->text; the verdicts are in scratch->verdicts. */
 int match_scratch_text(__u32 length, __u32 subject);
 

@@ -60,6 +60,11 @@ static __always_inline void begin_mounts(struct mounts_walk *walk)
 	walk->node = (__u64)READ(typed(struct list_head, walk->head), next);
 }
 
+struct bucket_walk {
+	__u64 directory, name;
+	__u64 node; /* looked at next; 0: there is none */
+};
+
 static long enter_mount(__u32 index, void *context)
 {
 	struct mounts_walk *walk = context;
@@ -116,20 +121,34 @@ __noinline int go_up(struct scratch *scratch)
 	return 0;
 }
 
-/* The entry of this name in the directory that was reached; 0: not there. */
+/* One entry of the bucket; true: no need to look further, it is found (`walk->node`) or not there (0). */
+static __always_inline bool is_last_entry(struct bucket_walk *walk)
+{
+	struct dentry *dentry = typed(struct dentry, walk->node - bpf_core_field_offset(struct dentry, d_hash));
+
+	if (!walk->node)
+		return true;
+	if ((__u64)READ(dentry, d_parent) == walk->directory && READ(dentry, d_name.hash_len) == walk->name)
+		return true;
+	walk->node = (__u64)READ(dentry, d_hash.next);
+	return false;
+}
+
+static long look_at_entry(__u32 index, void *context)
+{
+	return is_last_entry(context);
+}
+
+/* The entry of this name in the directory that was reached; 0: not there. Buckets have one entry or two, all but a few. */
 static __always_inline __u64 entry_of(const struct lookup *lookup, __u32 hash, __u32 length)
 {
-	__u64 name = hash | (__u64)length << 32;
-	__u64 node = number_at(directory_buckets + (hash >> (directory_shift & 31)) * sizeof(__u64)) & ~1ull;
+	struct bucket_walk walk = { .directory = lookup->dentry, .name = hash | (__u64)length << 32 };
 
-	for (int i = 0; i < BUCKET_DEPTH_MAX && node; i++) {
-		struct dentry *dentry = typed(struct dentry, node - bpf_core_field_offset(struct dentry, d_hash));
-
-		if ((__u64)READ(dentry, d_parent) == lookup->dentry && READ(dentry, d_name.hash_len) == name)
-			return (__u64)dentry;
-		node = (__u64)READ(dentry, d_hash.next);
-	}
-	return 0;
+	walk.node = number_at(directory_buckets + (hash >> (directory_shift & 31)) * sizeof(__u64)) & ~1ull;
+	if (!is_last_entry(&walk) && !is_last_entry(&walk) &&
+	    bpf_loop(BUCKET_DEPTH_MAX, look_at_entry, &walk, 0) == BUCKET_DEPTH_MAX)
+		return 0;
+	return walk.node ? walk.node - bpf_core_field_offset(struct dentry, d_hash) : 0;
 }
 
 /* Goes on with the text of a link, and then with what comes after it; false: not known, or too many. */

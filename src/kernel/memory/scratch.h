@@ -27,6 +27,20 @@ struct lookup {
 	bool found;
 };
 
+/* The messages of a call, one after the other. */
+struct messages_walk {
+	__u64 base;
+	__u64 sent; /* bytes of those before the present one */
+	__u64 stream_offset; /* of the first */
+	__u32 count;
+	__u16 operation;
+	bool compat, has_stream;
+	bool stays; /* each begins where the first does: MSG_PEEK without SO_PEEK_OFF */
+	__u32 present; /* bits that all of them have */
+	__u32 length; /* of the present one */
+	__u64 vector, parts, control, control_bytes;
+};
+
 struct scratch {
 	struct syscall_event event;
 	__u8 event_attachments[2 * (8 + PATH_BYTES_MAX) + 8 + SHORT_NAME_BYTES_MAX + 8 + ADDRESS_BYTES_MAX + 64];
@@ -47,6 +61,7 @@ struct scratch {
 		__u64 left; /* bytes that are moved by the parts from here on */
 		__u64 filled; /* bytes kept so far */
 	} parts;
+	struct messages_walk messages; /* here for the same reason */
 	union {
 		struct exec_path exec_path;
 		union entry_set entry_set;

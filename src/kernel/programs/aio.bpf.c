@@ -175,22 +175,18 @@ static long keep_block(__u32 index, void *context)
 }
 
 /* At entry: another thread may have the completion before this one returns. */
-SEC("tp_btf/sys_enter")
-int BPF_PROG(prepare_io_submit, struct pt_regs *regs, long id)
+static __always_inline void prepare_io_submit(struct scratch *scratch, struct task_state *state)
 {
 	struct task_struct *task = current_task();
-	struct task_state *state = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
-	struct scratch *scratch = cpu_scratch();
 	struct blocks_walk walk = {};
 
-	if (!state || !scratch || (__s64)state->arguments[1] <= 0)
-		return 0;
+	if ((__s64)state->arguments[1] <= 0)
+		return;
 	walk.base = state->arguments[2];
 	walk.mm = mm_of(scratch, task);
 	walk.start_ns = state->entry_ns;
 	walk.compat = state->syscall >> ABI_SHIFT == ABI_COMPAT;
 	bpf_loop(state->arguments[1] < TOUCHED_MAX ? state->arguments[1] : TOUCHED_MAX, keep_block, &walk, 0);
-	return 0;
 }
 
 static long write_submitted(__u32 index, void *context)
@@ -217,18 +213,15 @@ static long write_submitted(__u32 index, void *context)
 	return 0;
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(follow_io_submit, struct pt_regs *regs, long result)
+static __always_inline void follow_io_submit(struct scratch *scratch)
 {
-	struct scratch *scratch = cpu_scratch();
 	struct blocks_walk walk = {};
 
-	if (!scratch || scratch->event.result <= 0)
-		return 0;
+	if (scratch->event.result <= 0)
+		return;
 	walk.base = scratch->event.arguments[2];
 	walk.compat = scratch->event.abi == ABI_COMPAT;
 	walk_members(scratch, write_submitted, &walk, scratch->event.result, EVENT_ROLE_SUBMITTED);
-	return 0;
 }
 
 struct completion {
@@ -313,12 +306,9 @@ static __always_inline void write_completions(struct scratch *scratch, __u64 mm)
 	walk_members(scratch, write_completed, &walk, scratch->event.result, EVENT_ROLE_SUBMITTED);
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(follow_io_getevents, struct pt_regs *regs, long result)
+static __always_inline void follow_io_getevents(struct scratch *scratch)
 {
-	struct scratch *scratch = cpu_scratch();
 
-	if (scratch && scratch->event.result > 0)
+	if (scratch->event.result > 0)
 		write_completions(scratch, mm_of(scratch, current_task()));
-	return 0;
 }

@@ -49,48 +49,62 @@ static __always_inline __u64 data_of(const struct epoll_member *member)
 	return member->data[0] | (__u64)member->data[1] << 32;
 }
 
+struct sets_walk {
+	struct interest_key key;
+	__s32 fd;
+	bool found;
+	struct hlist_node *link; /* looked at next */
+};
+
+static long look_at_set(__u32 index, void *context)
+{
+	struct sets_walk *walk = context;
+	struct epitem *item;
+
+	if (!walk->link)
+		return 1;
+	item = typed(struct epitem, (void *)walk->link - bpf_core_field_offset(struct epitem, fllink));
+	walk->link = READ(item, fllink.next);
+	walk->found = (__u64)READ(item, ep) == walk->key.eventpoll && READ(item, ffd.fd) == walk->fd &&
+		      READ(item, event.data) == walk->key.data;
+	return walk->found;
+}
+
 /*
  * Whether the kernel's own list says that this descriptor is a member of the set, with this word; exact, whatever the word
- * means. False also where the list cannot be read or is long. Global, so that the verifier looks at the loop once.
+ * means. False also where the list cannot be read or is long. Most files are in one set.
  */
-__noinline int is_member(__u64 file_address, __u64 eventpoll, __s32 fd, __u64 data)
+static __noinline bool is_member(__u64 file_address, const struct interest_key *key, __s32 fd)
 {
 	struct file *file = typed(struct file, file_address);
-	struct hlist_node *link;
+	struct sets_walk walk = { .key = *key, .fd = fd };
 
 	if (!file_address || !bpf_core_field_exists(file->f_ep))
 		return false;
-	link = READ(file, f_ep, first);
-	for (int i = 0; i < EPOLL_SETS_MAX && link; i++) {
-		struct epitem *item = typed(struct epitem, (void *)link - bpf_core_field_offset(struct epitem, fllink));
-
-		if ((__u64)READ(item, ep) == eventpoll && READ(item, ffd.fd) == fd && READ(item, event.data) == data)
-			return true;
-		link = READ(item, fllink.next);
-	}
-	return false;
+	walk.link = READ(file, f_ep, first);
+	if (!look_at_set(0, &walk))
+		bpf_loop(EPOLL_SETS_MAX - 1, look_at_set, &walk, 0);
+	return walk.found;
 }
 
 /*
  * Most programs have the descriptor itself handed back, and the kernel's list proves it at epoll_wait; only what is another
  * word, a pointer as a rule, has to be remembered.
  */
-SEC("tp_btf/sys_exit")
-int BPF_PROG(follow_epoll_ctl, struct pt_regs *regs, long result)
+static __noinline void follow_epoll_ctl(struct scratch *scratch)
 {
-	struct scratch *scratch = cpu_scratch();
 	struct interest interest = {}, *known;
 	struct epoll_member member;
 	struct interest_key key;
 
-	if (!scratch || scratch->event.result < 0)
-		return 0;
+	if (scratch->event.result < 0)
+		return;
 	interest.fd = scratch->event.arguments[2];
 	if (bpf_probe_read_user(&member, sizeof(member), (void *)scratch->event.arguments[3]))
-		return 0;
+		return;
 	key.data = data_of(&member);
 	if (key.data == (__u32)interest.fd)
-		return 0;
+		return;
 	key.eventpoll = private_data_of(scratch->event.arguments[0]);
 	interest.file = file_of(current_task(), interest.fd);
 	interest.handle_id = scratch->event.handle2_id;
@@ -99,7 +113,6 @@ int BPF_PROG(follow_epoll_ctl, struct pt_regs *regs, long result)
 		known->handle_id = interest.handle_id;
 	else
 		bpf_map_update_elem(&interests, &key, &interest, BPF_ANY);
-	return 0;
 }
 
 struct epoll_walk {
@@ -110,7 +123,7 @@ struct epoll_walk {
 /* A member whose descriptor is closed, or another process's. That it is still in the set proves that the file is open. */
 static __always_inline __u32 handle_of(struct scratch *scratch, const struct interest *interest, const struct interest_key *key)
 {
-	if (!is_member(interest->file, key->eventpoll, interest->fd, key->data))
+	if (!is_member(interest->file, key, interest->fd))
 		return interest->handle_id;
 	see_file(scratch, interest->file, 0);
 	return scratch->seen.handle_id;
@@ -131,7 +144,7 @@ static long touch_ready(__u32 index, void *context)
 	key.data = data_of(&member);
 	fd = key.data;
 	file = file_of(current_task(), fd);
-	if (is_member(file, key.eventpoll, fd, key.data)) {
+	if (is_member(file, &key, fd)) {
 		see_file(scratch, file, 0);
 		touch(scratch, EVENT_ROLE_POLL, fd, scratch->seen.handle_id, member.events);
 		return 0;
@@ -146,18 +159,15 @@ static long touch_ready(__u32 index, void *context)
 	return 0;
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(follow_epoll_wait, struct pt_regs *regs, long result)
+static __always_inline void follow_epoll_wait(struct scratch *scratch)
 {
-	struct scratch *scratch = cpu_scratch();
 	struct epoll_walk walk = {};
 
-	if (!scratch || scratch->event.result <= 0)
-		return 0;
+	if (scratch->event.result <= 0)
+		return;
 	walk.base = scratch->event.arguments[1];
 	walk.eventpoll = private_data_of(scratch->event.arguments[0]);
 	walk_members(scratch, touch_ready, &walk, scratch->event.result, EVENT_ROLE_POLL);
-	return 0;
 }
 
 /* What the iterator below found, for src/capture. */

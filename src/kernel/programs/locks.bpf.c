@@ -51,16 +51,14 @@ static __always_inline bool read_lock(const struct syscall_event *event, struct 
 	return true;
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(follow_fcntl, struct pt_regs *regs, long result)
+static __noinline void follow_fcntl(struct scratch *scratch)
 {
-	struct scratch *scratch = cpu_scratch();
 	struct event_object_fact *fact;
 	struct file_lock lock = {};
 	__s64 begin, end;
 
-	if (!scratch || scratch->event.result < 0 || !sets_lock(&scratch->event) || !read_lock(&scratch->event, &lock))
-		return 0;
+	if (scratch->event.result < 0 || !sets_lock(&scratch->event) || !read_lock(&scratch->event, &lock))
+		return;
 	begin = lock.start;
 	if (lock.whence == SEEK_CUR)
 		begin += scratch->seen.position; /* sys_exit has seen the file */
@@ -78,5 +76,4 @@ int BPF_PROG(follow_fcntl, struct pt_regs *regs, long result)
 			   scratch->event.fd, begin, end);
 	fact->handle_id = scratch->event.handle_id;
 	emit_child(&fact->header, sizeof(*fact));
-	return 0;
 }

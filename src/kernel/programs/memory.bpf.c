@@ -50,23 +50,19 @@ static long keep_mapping(struct task_struct *task, struct vm_area_struct *area, 
 }
 
 /* msync, mprotect, munmap: what is mapped at their address; of several mappings the first. Nothing while another thread changes the mappings. */
-SEC("tp_btf/sys_enter")
-int BPF_PROG(prepare_mapping, struct pt_regs *regs, long id)
+static __always_inline void prepare_mapping(struct scratch *scratch, struct task_state *state)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct task_state *state = bpf_task_storage_get(&tasks, task, NULL, 0);
-	struct scratch *scratch = cpu_scratch();
 	struct mapped_file mapped = {};
 
-	if (!state || !scratch || preview_bytes) /* strace knows a mapping by its address */
-		return 0;
+	if (preview_bytes) /* strace knows a mapping by its address */
+		return;
 	mapped.address = state->arguments[0];
 	bpf_find_vma(task, mapped.address, keep_mapping, &mapped, 0);
 	state->entry_file = number_of(scratch, mapped.file);
 	if (!state->entry_file)
-		return 0;
+		return;
 	see_file(scratch, state->entry_file, 0);
 	keep_seen(scratch, state);
 	state->entry_position = mapped.offset;
-	return 0;
 }

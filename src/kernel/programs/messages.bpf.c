@@ -76,11 +76,9 @@ __noinline int write_passed(struct scratch *scratch)
 	return 0;
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(follow_message, struct pt_regs *regs, long result)
+static __always_inline void follow_message(struct scratch *scratch)
 {
-	write_passed(cpu_scratch());
-	return 0;
+	write_passed(scratch);
 }
 
 static __always_inline bool read_indexed(__u64 base, bool compat, __u32 index, struct message *message, __u32 *length)
@@ -109,10 +107,14 @@ static __noinline bool find_message_bytes(struct byte_walk *walk, const struct s
 
 static long sum_message(__u32 index, void *context)
 {
-	struct messages_walk *walk = context;
+	struct scratch *scratch = cpu_scratch();
+	struct messages_walk *walk;
 	struct message message;
 	__u32 length = 0;
 
+	if (!scratch)
+		return 1;
+	walk = &scratch->messages;
 	if (!read_indexed(walk->base, walk->compat, index, &message, &length))
 		return 1;
 	walk->sent += length;
@@ -140,24 +142,18 @@ static long keep_room(__u32 index, void *context)
 	return 0;
 }
 
-SEC("tp_btf/sys_enter")
-int BPF_PROG(prepare_recvmmsg, struct pt_regs *regs, long id)
+static __always_inline void prepare_recvmmsg(struct scratch *scratch, struct task_state *state)
 {
-	struct task_state *state = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
-	struct scratch *scratch = cpu_scratch();
 	struct room_walk walk = {};
 	__u64 key;
 	__u32 count;
 
-	if (!state || !scratch)
-		return 0;
 	walk.base = state->arguments[1];
 	walk.compat = state->syscall >> ABI_SHIFT == ABI_COMPAT;
 	count = state->arguments[2];
 	bpf_loop(count < MESSAGES_MAX ? count : MESSAGES_MAX, keep_room, &walk, 0);
 	key = number_of(scratch, current_task());
 	bpf_map_update_elem(&address_rooms, &key, &scratch->rooms, BPF_ANY);
-	return 0;
 }
 
 /* What of a message's name was written: as much as there was room for, or all that was sent. */
@@ -195,9 +191,10 @@ static __always_inline void attach_part_address(struct scratch *scratch, const s
 }
 
 /* Not inlined: what it needs would lie on the stack of all that looks at the message. NULL: there is no such message. */
-static __noinline struct part_event *begin_message(struct scratch *scratch, struct messages_walk *walk, __u32 index)
+static __noinline struct part_event *begin_message(struct scratch *scratch, __u32 index)
 {
 	const struct syscall_event *event = &scratch->event;
+	struct messages_walk *walk = &scratch->messages;
 	struct part_event *part;
 	struct message message;
 
@@ -234,13 +231,14 @@ static __noinline struct part_event *begin_message(struct scratch *scratch, stru
 
 static long write_message(__u32 index, void *context)
 {
-	struct messages_walk *walk = context;
 	struct scratch *scratch = cpu_scratch();
+	struct messages_walk *walk;
 	struct part_event *part;
 
 	if (!scratch)
 		return 1;
-	part = begin_message(scratch, walk, index);
+	walk = &scratch->messages;
+	part = begin_message(scratch, index);
 	if (!part)
 		return 1;
 	if (looks_at_content())
@@ -251,11 +249,13 @@ static long write_message(__u32 index, void *context)
 }
 
 /* Not inlined, for the stack. */
-static __noinline int begin_messages(struct scratch *scratch, struct messages_walk *walk)
+static __noinline int begin_messages(struct scratch *scratch)
 {
 	const struct syscall_event *event = &scratch->event;
+	struct messages_walk *walk = &scratch->messages;
 	bool inbound = shape_of(event->abi, event->syscall)->flags & CALL_INBOUND;
 
+	walk->present = 0;
 	walk->base = event->arguments[1];
 	walk->count = event->result < MESSAGES_MAX ? event->result : MESSAGES_MAX;
 	walk->compat = event->abi == ABI_COMPAT;
@@ -268,7 +268,7 @@ static __noinline int begin_messages(struct scratch *scratch, struct messages_wa
 	if (inbound && event->arguments[3] & MSG_ERRQUEUE)
 		walk->present |= PART_HAS_REPORTS_ERROR;
 	walk->sent = 0;
-	bpf_loop(walk->count, sum_message, walk, 0);
+	bpf_loop(walk->count, sum_message, NULL, 0);
 	walk->has_stream = find_stream_offset(scratch, walk->sent, inbound, event->arguments[3], &walk->stream_offset);
 	walk->stays = walk->has_stream && inbound && event->arguments[3] & MSG_PEEK &&
 		      READ(typed(struct sock, scratch->seen.sk), sk_peek_off) <= 0;
@@ -276,20 +276,16 @@ static __noinline int begin_messages(struct scratch *scratch, struct messages_wa
 	return 0;
 }
 
-static __always_inline void write_messages(struct messages_walk *walk)
+static __always_inline void write_messages(struct scratch *scratch)
 {
-	bpf_loop(walk->count, write_message, walk, 0);
+	bpf_loop(scratch->messages.count, write_message, NULL, 0);
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(follow_messages, struct pt_regs *regs, long result)
+static __always_inline void follow_messages(struct scratch *scratch)
 {
-	struct scratch *scratch = cpu_scratch();
-	struct messages_walk walk = {};
 
-	if (!scratch || scratch->event.result <= 0)
-		return 0;
-	begin_messages(scratch, &walk);
-	write_messages(&walk);
-	return 0;
+	if (scratch->event.result <= 0)
+		return;
+	begin_messages(scratch);
+	write_messages(scratch);
 }

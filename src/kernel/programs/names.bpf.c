@@ -56,19 +56,14 @@ static __always_inline void keep_removed(struct scratch *scratch, struct task_st
 }
 
 /* unlink, rmdir, rename: at exit the name is gone, and so is what another one took the place of. */
-SEC("tp_btf/sys_enter")
-int BPF_PROG(prepare_names, struct pt_regs *regs, long id)
+static __always_inline void prepare_names(struct scratch *scratch, struct task_state *state)
 {
-	struct task_state *state = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
-	struct scratch *scratch = cpu_scratch();
 	const volatile struct syscall_shape *shape;
 	__u64 replaced = 0;
 
-	if (!state || !scratch)
-		return 0;
 	state->replaced_id = 0;
 	if (!finds_objects())
-		return 0;
+		return;
 	shape = shape_of(state->syscall >> ABI_SHIFT, state->syscall & NUMBER_MAX);
 	/* what is at the second one gets its name while it has it; of mounts it stays */
 	if (shape->path2 && see_argument(scratch, state, shape->path2, shape->dirfd2, !shape->keeps_link) && shape->keeps_link &&
@@ -78,25 +73,20 @@ int BPF_PROG(prepare_names, struct pt_regs *regs, long id)
 		replaced = scratch->seen.inode;
 	}
 	if (!see_argument(scratch, state, shape->path, shape->dirfd, !shape->keeps_link))
-		return 0;
+		return;
 	keep_seen(scratch, state);
 	if (scratch->seen.inode == replaced) /* two names of one file: both stay */
 		state->replaced_id = 0;
 	if (shape->special == SPECIAL_REMOVE)
 		keep_removed(scratch, state);
-	return 0;
 }
 
 /* What the new name stood for. */
-SEC("tp_btf/sys_exit")
-int BPF_PROG(follow_rename, struct pt_regs *regs, long result)
+static __always_inline void follow_rename(struct scratch *scratch)
 {
 	struct task_state *state = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
-	struct scratch *scratch = cpu_scratch();
 
-	if (!state || !scratch || scratch->event.result < 0 || scratch->event.present & SYSCALL_HAS_ENTRY_MISSED ||
-	    !state->replaced_id)
-		return 0;
+	if (!state || scratch->event.result < 0 || scratch->event.present & SYSCALL_HAS_ENTRY_MISSED || !state->replaced_id)
+		return;
 	touch(scratch, EVENT_ROLE_REPLACED, -1, state->replaced_id, 0);
-	return 0;
 }

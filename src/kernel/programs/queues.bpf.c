@@ -38,16 +38,14 @@ static __always_inline __s64 messages_left(const struct syscall_event *event)
 }
 
 /* Also of msgget, which has no message. */
-SEC("tp_btf/sys_exit")
-int BPF_PROG(follow_queue, struct pt_regs *regs, long result)
+static __always_inline void follow_queue(struct scratch *scratch)
 {
-	struct scratch *scratch = cpu_scratch();
 	const struct syscall_event *event;
 	const volatile struct syscall_shape *shape;
 	struct event_object_fact *fact;
 
-	if (!scratch || scratch->event.result < 0)
-		return 0;
+	if (scratch->event.result < 0)
+		return;
 	event = &scratch->event;
 	shape = shape_of(event->abi, event->syscall);
 	fact = begin_touch(scratch, EVENT_ROLE_MESSAGE, shape->fd ? (__s32)event->arguments[0] : -1, -1, -1);
@@ -56,5 +54,4 @@ int BPF_PROG(follow_queue, struct pt_regs *regs, long result)
 	fact->range_end = shape->fd ? messages_left(event) : (__s64)BPF_CORE_READ(current_task(), nsproxy, ipc_ns, ns.inum);
 	fact->handle_id = event->handle_id;
 	emit_child(&fact->header, sizeof(*fact));
-	return 0;
 }

@@ -49,20 +49,17 @@ static long touch_polled(__u32 index, void *context)
 	return 0;
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(follow_poll, struct pt_regs *regs, long result)
+static __always_inline void follow_poll(struct scratch *scratch)
 {
-	struct scratch *scratch = cpu_scratch();
 	__u64 base, count;
 
-	if (!scratch || scratch->event.result < 0)
-		return 0;
+	if (scratch->event.result < 0)
+		return;
 	count = scratch->event.arguments[1];
 	base = scratch->event.arguments[0];
 	bpf_loop(count < TOUCHED_MAX ? count : TOUCHED_MAX, touch_polled, &base, 0);
 	if (count > TOUCHED_IDLE_MAX)
 		touch_rest(scratch, EVENT_ROLE_POLL, TOUCHED_IDLE_MAX, count);
-	return 0;
 }
 
 /* Reads the three sets of a select; missing ones are empty. */
@@ -80,20 +77,14 @@ static __always_inline void read_sets(struct select_set *sets, const __u64 *argu
 	}
 }
 
-SEC("tp_btf/sys_enter")
-int BPF_PROG(prepare_select, struct pt_regs *regs, long id)
+static __always_inline void prepare_select(struct scratch *scratch, struct task_state *state)
 {
 	struct task_struct *task = current_task();
-	struct task_state *state = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
-	struct scratch *scratch = cpu_scratch();
 	__u64 key;
 
-	if (!state || !scratch)
-		return 0;
 	key = number_of(scratch, task);
 	read_sets(&scratch->entry_set.selected, state->arguments);
 	bpf_map_update_elem(&entry_sets, &key, &scratch->entry_set, BPF_ANY);
-	return 0;
 }
 
 struct select_walk {
@@ -134,15 +125,13 @@ static long touch_selected(__u32 index, void *context)
 	return 0;
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(follow_select, struct pt_regs *regs, long result)
+static __noinline void follow_select(struct scratch *scratch)
 {
-	struct scratch *scratch = cpu_scratch();
-	union entry_set *set = scratch ? take_entry_set(scratch) : NULL;
+	union entry_set *set = take_entry_set(scratch);
 	struct select_walk walk = {};
 
-	if (!scratch || !set)
-		return 0;
+	if (!set)
+		return;
 	walk.asked = &set->selected;
 	walk.count = scratch->event.arguments[0] < SELECT_WORDS * 64 ? scratch->event.arguments[0] : SELECT_WORDS * 64;
 	if (scratch->event.result >= 0) {
@@ -152,7 +141,6 @@ int BPF_PROG(follow_select, struct pt_regs *regs, long result)
 			touch_rest(scratch, EVENT_ROLE_POLL, 0, scratch->event.arguments[0]);
 	}
 	drop_entry_set(scratch);
-	return 0;
 }
 
 /* Lists one open descriptor of the range; it is closed at exit. */
@@ -182,29 +170,25 @@ static long keep_closed(__u32 index, void *context)
 	return 0;
 }
 
-SEC("tp_btf/sys_enter")
-int BPF_PROG(prepare_close_range, struct pt_regs *regs, long id)
+static __always_inline void prepare_close_range(struct scratch *scratch, struct task_state *state)
 {
 	struct task_struct *task = current_task();
-	struct task_state *state = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
 	struct files_struct *files = task->files;
-	struct scratch *scratch = cpu_scratch();
 	__u32 range[2], descriptors;
 	__u64 key;
 
-	if (!state || !scratch || !files || state->arguments[2] & CLOSE_RANGE_CLOEXEC)
-		return 0;
+	if (!files || state->arguments[2] & CLOSE_RANGE_CLOEXEC)
+		return;
 	descriptors = files->fdt->max_fds;
 	range[0] = state->arguments[0];
 	range[1] = state->arguments[1];
 	if (range[0] > range[1] || range[0] >= descriptors)
-		return 0;
+		return;
 	key = number_of(scratch, task);
 	scratch->entry_set.closed.count = 0;
 	scratch->entry_set.closed.next = -1;
 	bpf_loop(descriptors - range[0] < CLOSE_SCAN_MAX ? descriptors - range[0] : CLOSE_SCAN_MAX, keep_closed, range, 0);
 	bpf_map_update_elem(&entry_sets, &key, &scratch->entry_set, BPF_ANY);
-	return 0;
 }
 
 static long touch_closed(__u32 index, void *context)
@@ -218,38 +202,32 @@ static long touch_closed(__u32 index, void *context)
 	return 0;
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(follow_close_range, struct pt_regs *regs, long result)
+static __noinline void follow_close_range(struct scratch *scratch)
 {
-	struct scratch *scratch = cpu_scratch();
-	union entry_set *set = scratch ? take_entry_set(scratch) : NULL;
+	union entry_set *set = take_entry_set(scratch);
 	struct closed_set *closed = (void *)set;
 
-	if (!scratch || !set)
-		return 0;
+	if (!set)
+		return;
 	if (scratch->event.result >= 0) {
 		bpf_loop(CLOSED_MAX, touch_closed, &closed, 0);
 		if (closed->next >= 0)
 			touch_rest(scratch, EVENT_ROLE_CLOSED, closed->next, (__s64)(__u32)scratch->event.arguments[1] + 1);
 	}
 	drop_entry_set(scratch);
-	return 0;
 }
 
 /* pipe and socketpair: sys_exit has seen both ends. */
-SEC("tp_btf/sys_exit")
-int BPF_PROG(follow_pair, struct pt_regs *regs, long result)
+static __always_inline void follow_pair(struct scratch *scratch)
 {
-	struct scratch *scratch = cpu_scratch();
 	const struct syscall_event *event;
 	__s32 ends[2];
 
-	if (!scratch || scratch->event.result < 0)
-		return 0;
+	if (scratch->event.result < 0)
+		return;
 	event = &scratch->event;
 	if (bpf_probe_read_user(ends, sizeof(ends), (void *)argument(event, shape_of(event->abi, event->syscall)->several)))
-		return 0;
+		return;
 	touch(scratch, EVENT_ROLE_CREATED, ends[0], event->handle_id, 0);
 	touch(scratch, EVENT_ROLE_CREATED, ends[1], event->handle2_id, 0);
-	return 0;
 }

@@ -15,23 +15,20 @@
 #include "kernel/helpers/paths.h"
 #include "kernel/helpers/preview.h"
 #include "kernel/helpers/process.h"
+#include "kernel/programs/special.h"
 #include "kernel/memory/totals.h"
 
 /* Where src/filter finds what it reads. */
 const volatile __u32 scratch_event_offset = offsetof(struct scratch, event);
 const volatile __u32 scratch_input_offset = offsetof(struct scratch, input);
 
-/*
- * Programs that do what only some calls need, by enum syscall_special; filled by src/capture. They run in place of the end of
- * sys_enter (preparers) and of sys_exit (followers), so that these stay small.
- */
-#define SPECIALS_MAX 64
+/* What the programs here go on in; filled by src/capture. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
-	__uint(max_entries, SPECIALS_MAX);
+	__uint(max_entries, 8); /* enum program_index */
 	__type(key, __u32);
 	__type(value, __u32);
-} preparers SEC(".maps"), followers SEC(".maps");
+} entry_programs SEC(".maps"), exit_programs SEC(".maps");
 
 /* close: the file is gone at exit. */
 static __always_inline void remember_closed(struct task_state *state)
@@ -91,8 +88,8 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	if (preview_bytes)
 		keep_entry_values(state, shape);
 	state->entry_ns = bpf_ktime_get_boot_ns();
-	if (shape->special)
-		bpf_tail_call(ctx, &preparers, shape->special);
+	if (is_prepared(shape->special))
+		bpf_tail_call_static(ctx, &entry_programs, PROGRAM_PREPARE);
 	return 0;
 }
 
@@ -277,7 +274,7 @@ static __always_inline void judge_task(void *ctx, struct scratch *scratch, struc
 	__builtin_memset(&scratch->input, 0, sizeof(scratch->input));
 	scratch->input.task = state->filter;
 	scratch->input.known = FILTER_KNOWS_TASK;
-	bpf_tail_call(ctx, &programs, PROGRAM_TASK_FILTER);
+	bpf_tail_call(ctx, &exit_programs, PROGRAM_TASK_FILTER);
 }
 
 /* The predicate selects no call of this task. */
@@ -317,7 +314,7 @@ static __always_inline void pass_on(void *ctx, struct scratch *scratch, struct r
 		scratch->input.known |= FILTER_KNOWS_TASK;
 	}
 	control->filtered++;
-	bpf_tail_call(ctx, &programs, PROGRAM_FILTER);
+	bpf_tail_call(ctx, &exit_programs, PROGRAM_FILTER);
 	control->filtered--;
 }
 
@@ -348,7 +345,7 @@ __noinline int mark_unseen(const struct scratch *scratch)
 	return 0;
 }
 
-/* Writes the event, and then what belongs to it (`followers`). */
+/* Writes the event, and then what belongs to it (`follow`). */
 static __always_inline void write_event(void *ctx, struct scratch *scratch, struct ring_control *control)
 {
 	const volatile struct syscall_shape *shape = shape_of(scratch->event.abi, scratch->event.syscall);
@@ -369,16 +366,10 @@ static __always_inline void write_event(void *ctx, struct scratch *scratch, stru
 		mark_unseen(scratch);
 	if (!write_with_finds(scratch))
 		return;
-	/* where the index is a constant the JIT makes it a jump; these come once per request */
-	if (special == SPECIAL_EPOLL_CTL) {
-		if (scratch->event.arguments[1] != EPOLL_CTL_DEL)
-			bpf_tail_call_static(ctx, &followers, SPECIAL_EPOLL_CTL);
-	} else if (special == SPECIAL_EPOLL_WAIT) {
-		if (scratch->event.result > 0)
-			bpf_tail_call_static(ctx, &followers, SPECIAL_EPOLL_WAIT);
-	} else if (special) {
-		bpf_tail_call(ctx, &followers, special);
-	}
+	if (special == SPECIAL_EPOLL_CTL    ? scratch->event.arguments[1] != EPOLL_CTL_DEL
+	    : special == SPECIAL_EPOLL_WAIT ? scratch->event.result > 0
+					    : is_followed(special))
+		bpf_tail_call_static(ctx, &exit_programs, PROGRAM_FOLLOW);
 }
 
 /* With --content or --dye, of a call that may have moved bytes: goes on in write_with_content. */
@@ -392,7 +383,7 @@ static __always_inline void write_content(void *ctx, const struct scratch *scrat
 	shape = shape_of(event->abi, event->syscall);
 	if ((event->present & SYSCALL_HAS_BYTES && event->bytes >= 0 && shape->flags & CALL_MOVES) ||
 	    (can_defer && moves_in_parts(shape->special)))
-		bpf_tail_call(ctx, &programs, PROGRAM_WRITE_CONTENT);
+		bpf_tail_call(ctx, &exit_programs, PROGRAM_WRITE_CONTENT);
 }
 
 /* False: something of it is not in memory. */

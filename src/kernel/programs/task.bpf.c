@@ -22,8 +22,9 @@ int BPF_PROG(task_fork, struct task_struct *parent, struct task_struct *child)
 	if (!follow_children && !(of_parent->flags & TASK_EXCLUDED))
 		return 0;
 	state = kept_state(child);
+	/* mark_tasks may come to both meanwhile, to the parent first: whichever flag is set now stays, and what the parent has by now is inherited */
 	if (state)
-		state->flags = (of_parent->flags & (TASK_WATCHED | TASK_EXCLUDED)) | TASK_CHILD_RETURN;
+		__sync_fetch_and_or(&state->flags, (of_parent->flags & (TASK_WATCHED | TASK_EXCLUDED)) | TASK_CHILD_RETURN);
 	return 0;
 }
 
@@ -154,7 +155,6 @@ static __always_inline void adopt_call(struct task_struct *task, struct task_sta
 	abi = abi_of(task, &number);
 	state->syscall = number | abi << ABI_SHIFT;
 	read_arguments(state->arguments, regs, abi);
-	narrow_arguments(state->arguments, shape_of(abi, number));
 	state->entry_ns = bpf_ktime_get_boot_ns();
 	state->entry_position = -1;
 	state->handle_id = 0;

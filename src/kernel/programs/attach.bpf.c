@@ -12,6 +12,7 @@ bool mark_one_thread; /* not the whole process */
 __u32 mark_flags; /* enum task_flags */
 __u32 marked; /* out: threads */
 __u32 refused; /* out: threads that the kernel gave no state now */
+static struct task_state first_state; /* of a thread that has none: it is marked from the moment that other programs see one */
 
 /* 0: it has none there. */
 static __always_inline __u32 number_for_reader(struct task_struct *task)
@@ -34,12 +35,13 @@ int mark_tasks(struct bpf_iter__task *context)
 
 	if (!task || number_for_reader(mark_one_thread ? task : task->group_leader) != mark_number)
 		return 0;
-	state = bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	first_state.flags = mark_flags;
+	state = bpf_task_storage_get(&tasks, task, &first_state, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!state) {
 		refused++;
 		return 0;
 	}
-	state->flags |= mark_flags;
+	__sync_fetch_and_or(&state->flags, mark_flags);
 	marked++;
 	return 0;
 }

@@ -14,10 +14,10 @@ namespace {
 
 class DeadSocket : public KernelTest {
   protected:
-    // Makes descriptors 60 and 61 the two ends of a connection.
+    // Makes descriptors 600 and 601 the two ends of a connection.
     static void connect_both() {
         const Ends ends = tcp_ends();
-        REQUIRE(dup2(ends.from, 60) == 60 && dup2(ends.to, 61) == 61);
+        REQUIRE(dup2(ends.from, 600) == 600 && dup2(ends.to, 601) == 601);
         close(ends.from);
         close(ends.to);
     }
@@ -61,12 +61,12 @@ class DeadSocket : public KernelTest {
 TEST_F(DeadSocket, a_reset_leaves_both_ends_and_the_connection) {
     const Trace trace = record([] {
         connect_both();
-        send_to(60, 10);
-        receive(61, 10, 10);
-        reset(60);
-        wait_for(61, POLLIN);
-        receive(61, 10, -1);
-        receive(61, 10, 0);
+        send_to(600, 10);
+        receive(601, 10, 10);
+        reset(600);
+        wait_for(601, POLLIN);
+        receive(601, 10, -1);
+        receive(601, 10, 0);
     });
     EXPECT_EQ(calls(trace, "recvfrom"),
               "10@0 port>port known\nECONNRESET port>port known\n0 port>port known\n");
@@ -76,14 +76,14 @@ TEST_F(DeadSocket, a_reset_leaves_both_ends_and_the_connection) {
 TEST_F(DeadSocket, what_is_read_after_both_fins_is_of_the_connection) {
     const Trace trace = record([] {
         connect_both();
-        send_to(60, 30'000);
-        REQUIRE(shutdown(61, SHUT_WR) == 0);
-        wait_for(60, POLLIN);  // its end
-        REQUIRE(close(60) == 0);
-        wait_for(61, POLLRDHUP);
-        receive(61, 10'000, 10'000);
-        receive(61, 20'000, 20'000, MSG_WAITALL);
-        receive(61, 1, 0);
+        send_to(600, 30'000);
+        REQUIRE(shutdown(601, SHUT_WR) == 0);
+        wait_for(600, POLLIN);  // its end
+        REQUIRE(close(600) == 0);
+        wait_for(601, POLLRDHUP);
+        receive(601, 10'000, 10'000);
+        receive(601, 20'000, 20'000, MSG_WAITALL);
+        receive(601, 1, 0);
     });
     EXPECT_EQ(calls(trace, "recvfrom"),
               "10000@0 port>port known\n20000@10000 port>port known\n0 port>port known\n");
@@ -95,14 +95,14 @@ TEST_F(DeadSocket,
        a_half_closed_connection_that_is_older_than_the_recording_is_the_same_at_both_ends) {
     before_ = [] {
         connect_both();
-        send_to(61, 7);
-        REQUIRE(shutdown(61, SHUT_WR) == 0);
-        wait_for(60, POLLRDHUP);
+        send_to(601, 7);
+        REQUIRE(shutdown(601, SHUT_WR) == 0);
+        wait_for(600, POLLRDHUP);
     };
     const Trace trace = record([] {
-        send_to(60, 30'000);
-        receive(61, 30'000, 30'000, MSG_WAITALL);
-        receive(60, 8, 7);
+        send_to(600, 30'000);
+        receive(601, 30'000, 30'000, MSG_WAITALL);
+        receive(600, 8, 7);
     });
     EXPECT_EQ(calls(trace, "sendto"), "30000@0 port>port known\n");
     EXPECT_EQ(calls(trace, "recvfrom"), "30000@0 port>port known\n7@0 port>port known\n");
@@ -112,14 +112,14 @@ TEST_F(DeadSocket,
 TEST_F(DeadSocket, a_read_that_meets_the_fin_begins_where_its_bytes_do) {
     const Trace trace = record([] {
         connect_both();
-        send_to(60, 10);
-        receive(61, 4, 4);
-        send_to(60, 5);
-        REQUIRE(close(60) == 0);
-        wait_for(61, POLLRDHUP);
-        receive(61, 3, 3, MSG_PEEK);
-        receive(61, 100, 11, MSG_WAITALL);
-        receive(61, 100, 0);
+        send_to(600, 10);
+        receive(601, 4, 4);
+        send_to(600, 5);
+        REQUIRE(close(600) == 0);
+        wait_for(601, POLLRDHUP);
+        receive(601, 3, 3, MSG_PEEK);
+        receive(601, 100, 11, MSG_WAITALL);
+        receive(601, 100, 0);
     });
     EXPECT_EQ(
         calls(trace, "recvfrom"),
@@ -131,13 +131,13 @@ TEST_F(DeadSocket, a_splice_that_meets_the_fin_begins_where_its_bytes_do) {
         connect_both();
         int pipe[2];
         REQUIRE(::pipe(pipe) == 0);
-        send_to(60, 10);
-        receive(61, 4, 4);
-        send_to(60, 5);
-        REQUIRE(close(60) == 0);
-        wait_for(61, POLLRDHUP);
-        REQUIRE(splice(61, nullptr, pipe[1], nullptr, 100, 0) == 11);
-        REQUIRE(splice(61, nullptr, pipe[1], nullptr, 100, 0) == 0);
+        send_to(600, 10);
+        receive(601, 4, 4);
+        send_to(600, 5);
+        REQUIRE(close(600) == 0);
+        wait_for(601, POLLRDHUP);
+        REQUIRE(splice(601, nullptr, pipe[1], nullptr, 100, 0) == 11);
+        REQUIRE(splice(601, nullptr, pipe[1], nullptr, 100, 0) == 0);
     });
     EXPECT_EQ(calls(trace, "splice"), "11@4 port>port known\n0 port>port known\n");
 }

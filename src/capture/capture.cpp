@@ -26,6 +26,7 @@
 #include "capture/libbpf_log.h"
 #include "capture/payload_rings.h"
 #include "capture/program_table.h"
+#include "capture/programs.h"
 #include "capture/retransmissions.h"
 #include "capture/selection.h"
 #include "capture/shared_memory.h"
@@ -56,11 +57,8 @@ constexpr const char* kEpoll = "epoll";  // a source that has a line where it is
 }  // namespace
 
 struct Capture::State {
-    struct SkeletonDeleter {
-        void operator()(dyetrace_bpf* loaded) const { dyetrace_bpf__destroy(loaded); }
-    };
-
-    std::unique_ptr<dyetrace_bpf, SkeletonDeleter> skeleton;
+    Programs programs;
+    dyetrace_bpf* skeleton = nullptr;  // theirs
     std::uint32_t cpus = 0;
     EventRings rings;
     Wakeups wakeups;
@@ -101,10 +99,8 @@ Result<Capture> Capture::load(const CaptureOptions& options) {
     auto state = std::make_unique<State>();
     KernelSupport support = KernelSupport::find();
     support.casts = support.casts && !options.without_casts;
-    state->skeleton.reset(support.open());
-    if (!state->skeleton) {
-        return LibbpfLog::error(errno);
-    }
+    TRY(state->programs, Programs::open(support));
+    state->skeleton = state->programs.skeleton();
     dyetrace_bpf& skeleton = *state->skeleton;
     state->cpus = static_cast<std::uint32_t>(libbpf_num_possible_cpus());
     skeleton.rodata->cpu_count = state->cpus;
@@ -127,9 +123,7 @@ Result<Capture> Capture::load(const CaptureOptions& options) {
     state->retransmissions.prepare(skeleton, options, support, state->cpus);
     state->rings.size_maps(skeleton, options, state->cpus);
     bpf_map__set_max_entries(skeleton.maps.recent_names, state->cpus * RECENT_NAMES);
-    if (const int error = dyetrace_bpf__load(&skeleton); error != 0) {
-        return LibbpfLog::error(-error);
-    }
+    TRY(state->programs.load());
     TRY(put_program(skeleton.maps.entry_programs, PROGRAM_PREPARE, skeleton.progs.prepare));
     TRY(put_program(skeleton.maps.exit_programs, PROGRAM_FOLLOW, skeleton.progs.follow));
     TRY(state->sources, prepare_content(skeleton, options));

@@ -9,11 +9,11 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "schema/generated/syscalls.bpf.h"
 // the skeleton uses the types above
 #include "kernel/dyetrace.skel.h"
-#include "kernel/dyetrace_without_casts.skel.h"
 
 namespace dyetrace::capture {
 namespace {
@@ -55,8 +55,12 @@ std::uint32_t argument_count(const btf& types, const char* tracepoint) {
 
 }  // namespace
 
+void FreeTypes::operator()(btf* types) const {
+    btf__free(types);
+}
+
 KernelSupport KernelSupport::find() {
-    const std::unique_ptr<btf, decltype(&btf__free)> types(btf__load_vmlinux_btf(), &btf__free);
+    std::unique_ptr<btf, FreeTypes> types(btf__load_vmlinux_btf());
     if (!types) {
         return {};
     }
@@ -71,28 +75,8 @@ KernelSupport KernelSupport::find() {
             argument_count(*types, "btf_trace_tcp_retransmit_skb") == 3,
             has_helper(*types, "BPF_FUNC_copy_from_user_task"),
             has("bpf_task_work_schedule_resume_impl", BTF_KIND_FUNC),
-            has("bpf_iter_task_file", BTF_KIND_FUNC) && has_member(*types, "file", "f_ep")};
-}
-
-dyetrace_bpf* KernelSupport::open() const {
-    if (casts) {
-        return dyetrace_bpf__open();
-    }
-    std::unique_ptr<dyetrace_bpf, decltype(&dyetrace_bpf__destroy)> opened(
-        static_cast<dyetrace_bpf*>(std::calloc(1, sizeof(dyetrace_bpf))), &dyetrace_bpf__destroy);
-    if (!opened || dyetrace_bpf__create_skeleton(opened.get()) != 0) {
-        errno = ENOMEM;
-        return nullptr;
-    }
-    bpf_object_skeleton& skeleton = *opened->skeleton;
-    // libbpf's structure is older than const
-    skeleton.data = const_cast<void*>(dyetrace_without_casts_bpf__elf_bytes(&skeleton.data_sz));
-    if (const int error = bpf_object__open_skeleton(&skeleton, nullptr); error != 0) {
-        opened.reset();
-        errno = -error;
-        return nullptr;
-    }
-    return opened.release();
+            has("bpf_iter_task_file", BTF_KIND_FUNC) && has_member(*types, "file", "f_ep"),
+            std::move(types)};
 }
 
 void KernelSupport::choose(dyetrace_bpf& skeleton) const {

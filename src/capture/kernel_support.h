@@ -1,9 +1,16 @@
 // Parts of the kernel that the programs use where they are there, and do without where not; found in its types.
 #pragma once
 
+#include <memory>
+
+struct btf;
 struct dyetrace_bpf;
 
 namespace dyetrace::capture {
+
+struct FreeTypes {
+    void operator()(btf* types) const;
+};
 
 struct KernelSupport {
     bool casts = false;  // kfunc bpf_rdonly_cast: the kernel's memory is read without a helper
@@ -17,10 +24,10 @@ struct KernelSupport {
         false;  // kfunc bpf_task_work_schedule_resume: programs that may wait for memory
     bool sets_of_files = false;  // iterator over open files, each with the epoll sets that it is in
 
+    std::unique_ptr<btf, FreeTypes> types;  // the kernel's
+
     // All false where the kernel's types cannot be read.
     static KernelSupport find();
-    // The programs that suit it, opened and not loaded; NULL, and errno, if that fails.
-    dyetrace_bpf* open() const;
     // Before the programs are loaded: they use what is there, and those that need what is not are left out.
     void choose(dyetrace_bpf& skeleton) const;
 };

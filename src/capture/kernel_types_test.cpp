@@ -1,0 +1,89 @@
+#include "capture/kernel_types.h"
+
+#include <bpf/btf.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+namespace dyetrace::capture {
+namespace {
+
+using Types = std::unique_ptr<btf, decltype(&btf__free)>;
+
+Types no_types() {
+    return {btf__new_empty(), &btf__free};
+}
+
+void add_structure(const Types& types, const char* name, int member, int bits = 0) {
+    ASSERT_GT(btf__add_struct(types.get(), name, 8), 0);
+    ASSERT_EQ(btf__add_field(types.get(), "member", member, static_cast<unsigned>(bits), 0), 0);
+}
+
+// One line for each.
+std::string shown(const Types& types) {
+    std::string lines;
+    for (std::uint32_t id = 1; types && id < btf__type_cnt(types.get()); ++id) {
+        const btf_type& type = *btf__type_by_id(types.get(), id);
+        const char* name = btf__name_by_offset(types.get(), type.name_off);
+        lines += fmt::format("{} {} {}", id, btf_kind(&type), name);
+        if (btf_is_struct(&type)) {
+            lines += fmt::format(" of {}", btf_members(&type)[0].type);
+        }
+        lines += '\n';
+    }
+    return lines;
+}
+
+Types parsed(const base::Fd& file) {
+    return {btf__parse(fmt::format("/proc/self/fd/{}", file.get()).c_str(), nullptr), &btf__free};
+}
+
+TEST(KernelTypes, those_that_are_named_keep_their_number_and_what_lies_in_them) {
+    const Types kernel = no_types();
+    add_structure(kernel, "stranger", 2);  // 1
+    ASSERT_EQ(btf__add_int(kernel.get(), "int", 4, BTF_INT_SIGNED), 2);
+    add_structure(kernel, "asked", 4);  // 3
+    ASSERT_EQ(btf__add_const(kernel.get(), 5), 4);
+    add_structure(kernel, "inner", 6);  // 5
+    ASSERT_EQ(btf__add_ptr(kernel.get(), 1), 6);
+    add_structure(kernel, "asked", 8);  // 7: the name is there twice
+    ASSERT_EQ(btf__add_array(kernel.get(), 2, 2, 2), 8);
+    ASSERT_EQ(btf__add_enum(kernel.get(), "not_asked", 4), 9);
+    const Types programs = no_types();
+    ASSERT_EQ(btf__add_int(programs.get(), "int", 4, 0), 1);
+    add_structure(programs, "asked___before_6_2", 1);
+    add_structure(programs, "our_own", 1);
+
+    const Types named = parsed(named_types(*kernel, *programs));
+    EXPECT_EQ(shown(named),
+              "1 2 \n"
+              "2 1 int\n"
+              "3 4 asked of 4\n"
+              "4 10 \n"
+              "5 4 inner of 6\n"
+              "6 2 \n"
+              "7 4 asked of 8\n"
+              "8 3 \n");
+}
+
+TEST(KernelTypes, of_this_kernel_a_part_is_enough) {
+    const Types kernel(btf__load_vmlinux_btf(), &btf__free);
+    if (!kernel) {
+        GTEST_SKIP() << "this kernel shows no types";
+    }
+    const Types programs = no_types();
+    ASSERT_EQ(btf__add_int(programs.get(), "int", 4, 0), 1);
+    add_structure(programs, "task_struct", 1);
+    const Types named = parsed(named_types(*kernel, *programs));
+    ASSERT_TRUE(named);
+    const int id = btf__find_by_name_kind(kernel.get(), "task_struct", BTF_KIND_STRUCT);
+    EXPECT_EQ(btf__find_by_name_kind(named.get(), "task_struct", BTF_KIND_STRUCT), id);
+    EXPECT_EQ(btf__resolve_size(named.get(), static_cast<unsigned>(id)),
+              btf__resolve_size(kernel.get(), static_cast<unsigned>(id)));
+    EXPECT_LT(btf__find_by_name_kind(named.get(), "tcp_sock", BTF_KIND_STRUCT), 0);
+}
+
+}  // namespace
+}  // namespace dyetrace::capture

@@ -1,0 +1,64 @@
+#include "capture/programs.h"
+
+#include <bpf/libbpf.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <string>
+
+#include "capture/kernel_types.h"
+#include "capture/libbpf_log.h"
+#include "schema/generated/syscalls.bpf.h"
+// the skeletons use the types above
+#include "kernel/dyetrace.skel.h"
+#include "kernel/dyetrace_without_casts.skel.h"
+
+namespace dyetrace::capture {
+namespace {
+
+base::Fd named_types_of(const btf* kernel, const bpf_object_skeleton& skeleton) {
+    const std::unique_ptr<bpf_object, decltype(&bpf_object__close)> programs(
+        bpf_object__open_mem(skeleton.data, skeleton.data_sz, nullptr), &bpf_object__close);
+    const btf* named = programs ? bpf_object__btf(programs.get()) : nullptr;
+    return kernel != nullptr && named != nullptr ? named_types(*kernel, *named) : base::Fd();
+}
+
+}  // namespace
+
+void Programs::Close::operator()(dyetrace_bpf* skeleton) const {
+    dyetrace_bpf__destroy(skeleton);
+}
+
+Result<Programs> Programs::open(const KernelSupport& support) {
+    Programs programs;
+    programs.skeleton_.reset(static_cast<dyetrace_bpf*>(std::calloc(1, sizeof(dyetrace_bpf))));
+    if (!programs.skeleton_ || dyetrace_bpf__create_skeleton(programs.skeleton()) != 0) {
+        return LibbpfLog::error(ENOMEM);
+    }
+    bpf_object_skeleton& whole = *programs.skeleton()->skeleton;
+    if (!support.casts) {
+        // libbpf's structure is older than const
+        whole.data = const_cast<void*>(dyetrace_without_casts_bpf__elf_bytes(&whole.data_sz));
+    }
+    programs.types_ = named_types_of(support.types.get(), whole);
+    const std::string path = fmt::format("/proc/self/fd/{}", programs.types_.get());
+    LIBBPF_OPTS(bpf_object_open_opts,
+                options,
+                .btf_custom_path = access(path.c_str(), R_OK) == 0 ? path.c_str() : nullptr);
+    if (const int error = bpf_object__open_skeleton(&whole, &options); error != 0) {
+        return LibbpfLog::error(-error);
+    }
+    return programs;
+}
+
+Result<void> Programs::load() {
+    if (const int error = dyetrace_bpf__load(skeleton()); error != 0) {
+        return LibbpfLog::error(-error);
+    }
+    types_.reset();
+    return {};
+}
+
+}  // namespace dyetrace::capture

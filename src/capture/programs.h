@@ -1,0 +1,32 @@
+// The programs of src/kernel, as they suit this kernel: opened, so that what they are to do can be decided, and loaded.
+#pragma once
+
+#include <memory>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "capture/kernel_support.h"
+
+struct dyetrace_bpf;
+
+namespace dyetrace::capture {
+
+class Programs {
+  public:
+    Programs() = default;
+    static Result<Programs> open(const KernelSupport& support);
+
+    dyetrace_bpf* skeleton() const { return skeleton_.get(); }
+
+    Result<void> load();
+
+  private:
+    struct Close {
+        void operator()(dyetrace_bpf* skeleton) const;
+    };
+
+    base::Fd types_;  // of the kernel, those that the programs name; until these are loaded
+    std::unique_ptr<dyetrace_bpf, Close> skeleton_;
+};
+
+}  // namespace dyetrace::capture

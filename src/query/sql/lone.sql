@@ -1,13 +1,10 @@
 -- The trace with each call of a kernel once, as analyses read it: the tables of its records without the twins that a second agent on the kernel has of them (table twins). Processes,
 -- threads and objects have the ids that the first of its hosts gives them.
-CREATE OR REPLACE VIEW internal.lone_calls AS FROM internal.raw_syscall_event e
-ANTI JOIN (SELECT id FROM internal.derived_twins WHERE kind = {item_kind.event}) t ON t.id = _event_id(e.host_index, e.cpu, e.sequence);
+CREATE OR REPLACE VIEW internal.lone_calls AS FROM internal.raw_syscall_event WHERE NOT _is_twin(_event_id(host_index, cpu, sequence)::UBIGINT);
 
-CREATE OR REPLACE VIEW internal.lone_parts AS FROM internal.raw_part_event e
-ANTI JOIN (SELECT id FROM internal.derived_twins WHERE kind = {item_kind.event}) t ON t.id = _event_id(e.host_index, e.cpu, e.sequence);
+CREATE OR REPLACE VIEW internal.lone_parts AS FROM internal.raw_part_event WHERE NOT _is_twin(_event_id(host_index, cpu, sequence)::UBIGINT);
 
-CREATE OR REPLACE VIEW internal.lone_signals AS FROM internal.raw_signal_event e
-ANTI JOIN (SELECT id FROM internal.derived_twins WHERE kind = {item_kind.event}) t ON t.id = _event_id(e.host_index, e.cpu, e.sequence);
+CREATE OR REPLACE VIEW internal.lone_signals AS FROM internal.raw_signal_event WHERE NOT _is_twin(_event_id(host_index, cpu, sequence)::UBIGINT);
 
 CREATE OR REPLACE VIEW internal.lone_contexts AS
 SELECT c.* REPLACE (_of_kernel(process_id, kernel) AS process_id, _of_kernel(thread_id, kernel) AS thread_id, _of_kernel(parent_process_id, kernel) AS parent_process_id), kernel

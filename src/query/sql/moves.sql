@@ -96,7 +96,7 @@ moved AS (
     CASE k.transfer WHEN 'read' THEN 'write' ELSE 'read' END AS transfer, k.abi << 16 | k.number AS call, e.bytes, e.result, false AS unfinished, false AS found_nothing,
     false AS empties, CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, CASE WHEN e.unread_bytes = 0 THEN e.content_sum END AS content_sum, e.distinct_bytes
   FROM internal.lone_calls e JOIN calls k ON k.abi = e.abi AND k.number = e.syscall WHERE k.is_memory AND e.bytes > 0 AND e.target_start_ns > 0),
-named AS (
+named AS NOT MATERIALIZED (
   SELECT e.*, n.kernel, _task_id(n.kernel, e.target_start_ns, e.target_tid) AS target, CASE WHEN by_other THEN target ELSE c.process_id END AS process_id, c.thread_id,
     CASE WHEN is_memory THEN _memory_of(CASE WHEN by_other THEN c.process_id ELSE target END) WHEN e.msqid IS NOT NULL THEN _queue_of(n.kernel, e.ipc_namespace, e.msqid) ELSE a.object_id END AS object_id,
     CASE WHEN is_queue THEN {Channel.kQueue} ELSE a.channel END AS channel,

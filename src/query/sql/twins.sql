@@ -6,20 +6,25 @@ SELECT k.kernel::UBIGINT, k.host_index::UBIGINT, o.name FROM internal.kernels k 
 -- statement make: has the table made; gives no rows.
 SELECT 1 FROM internal.derived_twins LIMIT 0
 
+-- statement events: ids of events that are twins.
+SELECT id::UBIGINT FROM internal.derived_twins WHERE kind = {item_kind.event}
+
 -- statement records: thread, what, start, end, id, handle, handle2, part, the id of the part; by thread, what, start and id, a call before its parts. Of a signal, which has no length,
--- two records lie within a millisecond.
-WITH tasks AS (SELECT c.host_index, context_id, dense_rank() OVER (ORDER BY kernel, tid, thread_start_ns)::UBIGINT AS thread
+-- two records lie within a millisecond. Each is sorted in as few bytes as it has, for there are as many as events.
+WITH tasks AS (SELECT c.host_index, context_id, dense_rank() OVER (ORDER BY kernel, tid, thread_start_ns)::UINTEGER AS thread
   FROM internal.contexts c JOIN internal.kernels k USING (host_index) WHERE k.is_shared),
-calls AS (SELECT thread, abi::UBIGINT << 16 | syscall AS what, start_ns, start_ns + duration_ns AS end_ns, host_index, cpu, sequence, handle_id, handle2_id
-  FROM internal.raw_syscall_event JOIN tasks USING (host_index, context_id))
-SELECT thread, what, start_ns::UBIGINT AS start_ns, end_ns::UBIGINT, _event_id(host_index, cpu, sequence) AS id, handle_id::UBIGINT, handle2_id::UBIGINT, NULL::UBIGINT AS part, NULL::UBIGINT FROM calls
-UNION ALL
-SELECT thread, what, c.start_ns::UBIGINT, NULL, _event_id(p.host_index, p.cpu, p.parent_sequence), NULL, NULL, p.part::UBIGINT, _event_id(p.host_index, p.cpu, p.sequence)
-FROM internal.raw_part_event p JOIN calls c ON c.host_index = p.host_index AND c.cpu = p.cpu AND c.sequence = p.parent_sequence
-UNION ALL
-SELECT thread, 1::UBIGINT << 32 | signal, start_ns::UBIGINT, (start_ns + 1000000)::UBIGINT, _event_id(s.host_index, cpu, sequence), NULL, NULL, NULL, NULL
-FROM internal.raw_signal_event s JOIN tasks USING (host_index, context_id)
-ORDER BY thread, what, start_ns, id, part NULLS FIRST
+calls AS NOT MATERIALIZED (SELECT thread, (abi::UINTEGER << 16 | syscall)::UINTEGER AS what, start_ns, start_ns + duration_ns AS end_ns, host_index, cpu, sequence, handle_id, handle2_id
+  FROM internal.raw_syscall_event JOIN tasks USING (host_index, context_id)),
+records AS NOT MATERIALIZED (
+  SELECT thread, what, start_ns, end_ns, _event_id(host_index, cpu, sequence) AS id, handle_id, handle2_id, NULL::UINTEGER AS part, NULL::UBIGINT AS part_id FROM calls
+  UNION ALL
+  SELECT thread, what, c.start_ns, NULL, _event_id(p.host_index, p.cpu, p.parent_sequence), NULL, NULL, p.part, _event_id(p.host_index, p.cpu, p.sequence)
+  FROM internal.raw_part_event p JOIN calls c ON c.host_index = p.host_index AND c.cpu = p.cpu AND c.sequence = p.parent_sequence
+  UNION ALL
+  SELECT thread, (1::UINTEGER << 31 | signal)::UINTEGER, start_ns, start_ns + 1000000, _event_id(s.host_index, cpu, sequence), NULL, NULL, NULL, NULL
+  FROM internal.raw_signal_event s JOIN tasks USING (host_index, context_id))
+SELECT thread::UBIGINT, what::UBIGINT, start_ns::UBIGINT, end_ns::UBIGINT, id::UBIGINT, handle_id::UBIGINT, handle2_id::UBIGINT, part::UBIGINT, part_id::UBIGINT
+FROM (FROM records ORDER BY thread, what, start_ns, id, part NULLS FIRST)
 
 -- statement handles: host, handle, object, type, of kernels that several hosts recorded.
 SELECT host_index::UBIGINT, handle_id::UBIGINT, object_id::UBIGINT, dense_rank() OVER (ORDER BY object_type)::UBIGINT FROM internal.handles JOIN internal.kernels k USING (host_index) WHERE k.is_shared

@@ -15,6 +15,7 @@
 #include "query/asked_rows.h"
 #include "query/named_sql.h"
 #include "query/sql.h"
+#include "query/twins/twin_marks.h"
 #include "schema/generated/records.h"
 
 namespace dyetrace::query {
@@ -202,9 +203,11 @@ Result<std::string> shared_kernels(store::Database& database) {
     return fmt::format("{}", fmt::join(kernels, "; "));
 }
 
-void offer_twins(store::Database& database) {
+Result<void> offer_twins(store::Database& database) {
     database.register_table({"twins", kTwinRulesVersion, start});
+    TRY(register_twin_function(database));
     database.define(filled(sql::kLone));
+    return {};
 }
 
 }  // namespace dyetrace::query

@@ -125,7 +125,7 @@ TEST(Database, says_that_the_recorder_died_before_and_after_sealing) {
     EXPECT_EQ(trace.ask(kCount).substr(0, 10), "2000 2000 ");
     EXPECT_EQ(trace.ask(gaps), "recorder_died NULL true\n");
     EXPECT_EQ(trace.database()->losses().text(),
-              "1 gap: 0 events lost; how many more is not known (the recorder died)");
+              "1 gap: how many events were lost is not known (the recorder died)");
     {
         Sealer sealer = Sealer::start(trace::TraceFolder::open(trace.path()).value()).value();
         EXPECT_EQ(sealer.seal_what_is_there().value(), trace::TraceState::kDied);

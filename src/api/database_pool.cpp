@@ -1,6 +1,7 @@
 #include "api/database_pool.h"
 
 #include <algorithm>
+#include <new>
 
 namespace dyetrace::api {
 namespace {
@@ -8,6 +9,17 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLookEvery{20};  // whether it was cancelled
+
+// An answer that this process has no memory for is an error of that answer alone: whoever waits for its database gets it.
+Result<void> as_result(const std::function<Result<void>()>& run) {
+    try {
+        return run();
+    } catch (const std::bad_alloc&) {
+        return Error(ErrorCode::kLimitReached,
+                     "the answer needs more memory than the page may have: ask for less, or take "
+                     "`dyetrace sql`");
+    }
+}
 
 }  // namespace
 
@@ -67,7 +79,7 @@ Result<void> DatabasePool::with_larger(const std::atomic<bool>& cancelled,
         TRY(const std::unique_ptr<store::Database> larger, open_larger_());
         return use(*larger);
     };
-    Result<void> done = run();
+    Result<void> done = as_result(run);
     {
         const std::lock_guard lock(mutex_);
         is_larger_open_ = false;
@@ -90,7 +102,7 @@ Result<void> DatabasePool::with(const std::atomic<bool>& cancelled,
         }
         return use(*slot->database);
     };
-    Result<void> done = run();
+    Result<void> done = as_result(run);
     give_back(*slot);
     if (!done.ok() && done.error().code() == ErrorCode::kOutOfMemory && !cancelled) {
         return with_larger(cancelled, use);

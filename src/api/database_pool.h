@@ -9,6 +9,8 @@
 // An answer for which a database's memory is not enough (kOutOfMemory) is made again, from a larger one that is opened for it and closed after
 // it: the others stay small, for they are kept as long as the page is open. There is one larger at a time.
 //
+// What an answer cannot have of the process's memory (std::bad_alloc) is its error, kLimitReached, and no other's.
+//
 // Thread: any.
 #pragma once
 

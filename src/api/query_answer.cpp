@@ -1,9 +1,12 @@
 #include "api/query_answer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <string>
 
+#include "base/text.h"
 #include "store/rows.h"
 
 namespace dyetrace::api {
@@ -61,6 +64,14 @@ Json value_of(const store::Cell& cell, const store::ResultColumn& column) {
     }
 }
 
+std::size_t bytes_of(std::span<const store::Cell> row) {
+    std::size_t bytes = 0;
+    for (const store::Cell& cell : row) {
+        bytes += cell.text.size() + 4;
+    }
+    return bytes;
+}
+
 // One statement's rows, in place of those of the statement before.
 Result<void> take_rows(store::Rows& rows, std::uint64_t rows_max, Json& answer) {
     Json columns = columns_of(rows), taken = Json::array();
@@ -72,6 +83,14 @@ Result<void> take_rows(store::Rows& rows, std::uint64_t rows_max, Json& answer) 
         if (row.empty()) {
             break;
         }
+        bytes += bytes_of(row);
+        if (bytes > kAnswerBytesMax && count == 0) {
+            return Error(ErrorCode::kLimitReached,
+                         fmt::format("a row of {} bytes: an answer has at most {} MiB, ask for a "
+                                     "part of it (text[1:1000]), or take `dyetrace sql`",
+                                     base::with_separators(bytes),
+                                     kAnswerBytesMax >> 20));
+        }
         if (count == rows_max || bytes > kAnswerBytesMax) {
             is_cut = true;
             break;
@@ -79,7 +98,6 @@ Result<void> take_rows(store::Rows& rows, std::uint64_t rows_max, Json& answer) 
         Json cells = Json::array();
         for (std::size_t i = 0; i < row.size(); ++i) {
             cells.append(value_of(row[i], rows.columns()[i]));
-            bytes += row[i].text.size() + 4;
         }
         taken.append(std::move(cells));
         ++count;

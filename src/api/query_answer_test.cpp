@@ -63,6 +63,24 @@ TEST_F(QueryAnswerTest, cuts_what_is_too_long_and_says_so) {
         ask("SELECT repeat('x', 1000000) FROM range(100)").value().get<bool>("is_cut").value());
 }
 
+TEST_F(QueryAnswerTest, says_that_a_row_is_more_than_an_answer) {
+    const Result<Json> answer = ask("SELECT 1, repeat('x', 40000000)");
+    EXPECT_EQ(answer.error().code(), ErrorCode::kLimitReached);
+    EXPECT_TRUE(answer.error().text().starts_with("a row of 40,000,009 bytes: "))
+        << answer.error().text();
+}
+
+TEST_F(QueryAnswerTest, without_memory_fails_alone) {
+    const auto open = [&] { return store::Database::open(trace_.path(), {}); };
+    DatabasePool pool(open, 1, open);
+    const Result<void> failed =
+        pool.with(cancelled_, [](store::Database&) -> Result<void> { throw std::bad_alloc(); });
+    EXPECT_EQ(failed.error().code(), ErrorCode::kLimitReached);
+    std::atomic<bool> impatient = true;
+    EXPECT_TRUE(pool.with(impatient, [](store::Database&) { return Result<void>(); }).ok())
+        << "its database serves others";
+}
+
 TEST_F(QueryAnswerTest, says_what_is_wrong) {
     EXPECT_FALSE(ask("SELECT").ok());
     EXPECT_EQ(query_answer(*database_, Json::object(), cancelled_).error().text(),

@@ -11,6 +11,13 @@
 #include <system_error>
 #include <utility>
 
+// DuckDB's allocator asks for this variable, and takes what it says over all else: addresses of memory that is free go back, too. Else they are kept, count on (RLIMIT_DATA), and after
+// one answer that took all that the process may have, no other gets any.
+extern "C" {
+[[gnu::visibility("default"), gnu::used]] const char* duckdb_je_malloc_conf_2_conf_harder =
+    "retain:false";
+}
+
 namespace dyetrace::store {
 namespace {
 

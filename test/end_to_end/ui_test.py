@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """The page's server: what a browser is given, and who is given nothing."""
 
+import concurrent.futures
 import gzip
 import json
 import os
@@ -71,6 +72,24 @@ class UiTest(support.EndToEndTest):
         self.assertEqual(page.ask("GET", "/")[0], 404)
         self.assertEqual(page.ask("POST", "/0123456789abcdef0123456789abcdef/api/trace", "{}")[0], 404)
         self.assertEqual(page.ask("GET", f"/{page.token}/", host="evil.example")[0], 403)
+        self.assertEqual(page.stop(), 0)
+
+    def test_a_statement_that_makes_gigabytes_fails_alone(self):
+        trace = self.record("--", "cat", self.file("read"))
+        page = PageServer(self, trace.path)
+        events = trace.number("SELECT count(*) FROM events")
+        large = ["SELECT repeat('x', 4000000000)", "SELECT length(repeat('x', 4000000000)) + 1", *["SELECT list(repeat('x', 100000000) || i) FROM range(100) t(i)"] * 3]
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            for status, answer in pool.map(lambda sql: page.answer("query", sql=sql), large):
+                self.assertGreaterEqual(status, 400, answer)
+                self.assertRegex(answer["error"], r"^[^\n]*[Mm]emory[^\n]*$")
+        # What was free went back, so another answer can have it.
+        status, answer = page.answer("query", sql="SELECT repeat('x', 40000000)")
+        self.assertTrue(answer["error"].startswith("a row of 40,000,004 bytes: "), answer)
+        self.assertEqual(page.number("SELECT count(*) FROM events"), events)
+        with open(f"/proc/{page.process.pid}/status", encoding="utf-8") as file:
+            most_kb = int(re.search(r"VmHWM:\s+(\d+) kB", file.read())[1])
+        self.assertLess(most_kb, 3_700_000)  # 3.5 GB that are its own, and what it maps of files
         self.assertEqual(page.stop(), 0)
 
     def test_selected_is_what_the_condition_and_the_time_leave(self):
@@ -167,6 +186,7 @@ class UiTest(support.EndToEndTest):
         shown = [dict(zip(names, row)) for row in rows["rows"]]
         for row in shown:  # the condition that a click on it sets
             self.assertRegex(row["process"], rf"\[{row.pop('who').removeprefix('pid = ')}\]$")
+            self.assertEqual(row.pop("all_conversations"), len(said))
         self.assertEqual([{name: str(cell) for name, cell in row.items()} for row in shown], [{name: str(cell) for name, cell in talk.items()} for talk in said])
         asked = page.answer("query", sql=moves, selection={"where": "name GLOB 'write*'"})[1]
         self.assertEqual(asked["rows"], [["write", 0, 5]])

@@ -35,8 +35,9 @@ namespace {
 constexpr std::size_t kDatabases = 2;  // a long question, and all others beside it
 constexpr long kMemoryPart = 8;  // of the machine, for each: half of it for those of two traces
 constexpr long kMegabytesMax =
-    300;  // of each: a page that is left open leaves the memory to others
-constexpr const char* kLargerMemory = "";  // as `dyetrace sql` has it, for one answer
+    300;                           // of each: a page that is left open leaves the memory to others
+constexpr long kLargerPart = 5;    // of the machine, for one answer that needs more
+constexpr long kLargerMax = 2000;  // megabytes
 constexpr std::chrono::milliseconds kLookEvery{100};
 
 struct UiArguments {
@@ -46,7 +47,9 @@ struct UiArguments {
     std::string clock = "cluster";
 };
 
-constexpr long kDataPart = 75;  // per cent of the machine, of all that this process holds
+// All that this process holds: of each trace what its databases may, and as much again as a larger trace takes beside them (its timeline, answers).
+constexpr long kDataMax = 3500;                 // megabytes for each trace
+constexpr long kDataPart = 75;                  // per cent of the machine, if that is less
 constexpr const char* kTemporaryLimit = "8GB";  // of each, on the disk
 
 constexpr int kArenas = 2;              // what a thread has freed another one takes
@@ -60,10 +63,14 @@ void give_memory_back() {
     mallopt(M_TRIM_THRESHOLD, kTrimBytes);
 }
 
+long machine_megabytes() {
+    return sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 1'000'000;
+}
+
 // A statement can make texts of gigabytes beside what DuckDB counts: they fail, not the machine.
-void limit_memory() {
-    const auto bytes = static_cast<rlim_t>(sysconf(_SC_PHYS_PAGES) / 100 * kDataPart) *
-                       static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
+void limit_memory(long traces) {
+    const auto bytes = static_cast<rlim_t>(
+        std::min(machine_megabytes() / 100 * kDataPart, traces * kDataMax) * 1'000'000);
     rlimit limit{};
     if (base::kIsSanitized) {
         return;  // whose own memory, terabytes that are never touched, counts too
@@ -75,8 +82,11 @@ void limit_memory() {
 }
 
 std::string usual_memory() {
-    const long megabytes = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 1'000'000;
-    return fmt::format("{}MB", std::min(megabytes / kMemoryPart, kMegabytesMax));
+    return fmt::format("{}MB", std::min(machine_megabytes() / kMemoryPart, kMegabytesMax));
+}
+
+std::string larger_memory() {
+    return fmt::format("{}MB", std::min(machine_megabytes() / kLargerPart, kLargerMax));
 }
 
 // A trace and those who read it.
@@ -87,7 +97,7 @@ class Served {
           clock_(std::move(clock)),
           pool([this] { return open(usual_memory()); },
                kDatabases,
-               [this] { return open(kLargerMemory); }) {}
+               [this] { return open(larger_memory()); }) {}
 
   private:
     Result<std::unique_ptr<store::Database>> open(const std::string& memory) {
@@ -121,7 +131,7 @@ Result<api::Answer> no_trace(const base::Json&, const std::atomic<bool>&) {
 
 Result<void> serve(const UiArguments& arguments, const base::Log& log) {
     const base::Fd signals = base::take_ending_signals();
-    limit_memory();
+    limit_memory(arguments.other.empty() ? 1 : 2);
     give_memory_back();
     TRY(std::string token, api::page_token(arguments.port));
     confine_page(log, {arguments.trace, arguments.other});

@@ -16,7 +16,7 @@ sums AS MATERIALIZED (
 moves AS (
   SELECT s.socket, s.number, CASE WHEN u.transfer IN ('read', 'copy_to') AND u.bytes > 0 THEN 1 WHEN u.transfer IN ('write', 'copy_from') THEN 2 ELSE 0 END::UTINYINT AS way
   FROM uses u JOIN sums s ON s.process = u.process AND s.object_id = u.object_id AND s.connection = u.connection AND s.target_hash = u.target_hash
-  WHERE u.transfer <> 'peek' ORDER BY s.socket, u.at_ns, u.event_id),
+  WHERE u.transfer <> 'peek' AND u.error IS NULL ORDER BY s.socket, u.at_ns, u.event_id),
 -- In that order, one row after the other.
 trips AS (
   SELECT number, count(*) AS round_trips FROM (SELECT *, lag(way) OVER () AS way_before, lag(socket) OVER () AS socket_before FROM moves)

@@ -2,11 +2,11 @@
 --
 -- The other end of a TCP connection of this trace is a process, that of any other connection its address. A round trip is a receive that follows a send on the same
 -- socket, by the same process: `trip_ns` is the time from the begin of that send to the end of the receive, NULL where there is none. What a peek sees stays where it is: it is no
--- receive, and does not stand between a send and its receive.
+-- receive, and does not stand between a send and its receive. Neither does a call that failed, such as a look for what has not come yet (EAGAIN).
 CREATE OR REPLACE TEMP MACRO socket_calls() AS TABLE
 WITH moves AS (
   SELECT process_id, process, object_id, connection_id, host, target, at_ns, event_id, bytes, verb, transfer, error, duration_ns, waited_ns,
-         lag({'transfer': transfer, 'at_ns': at_ns, 'event_id': event_id}) OVER (PARTITION BY object_id, process_id, transfer = 'peek' ORDER BY at_ns, event_id) AS before
+         lag({'transfer': transfer, 'at_ns': at_ns, 'event_id': event_id}) OVER (PARTITION BY object_id, process_id, transfer = 'peek' OR error IS NOT NULL ORDER BY at_ns, event_id) AS before
   FROM socket_uses()),
 -- Two hosts that are one kernel may both have recorded a process: it is no peer of itself, and as a peer it is named once.
 ends AS (SELECT connection_id, process_id, any_value(process) AS process, any_value(_of_kernel(process_id, k.kernel)) AS of_kernel

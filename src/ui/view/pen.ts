@@ -34,17 +34,20 @@ export interface Pen {
 export const FONT = "system-ui, sans-serif",
   LETTERS_SIZE = 12;
 export const HATCH = 6; // pixels from stroke to stroke
-const LETTER = 6.2; // pixels of a letter of LETTERS_SIZE, on average
+const LETTER = 7.2; // pixels of a letter of LETTERS_SIZE, where nobody can measure it
 
-// What a name ends with, [812], tells it from others: it stays as long as a letter before it does.
-export function cutText(words: string, room = Infinity): string {
-  const most = Math.floor(room / LETTER);
+// What a name ends with, [812], tells it from others: it stays as long as a letter before it does. How many threads it has goes first.
+export function cutText(words: string, room = Infinity, letter = LETTER): string {
+  const most = Math.floor(room / letter);
   if (words.length <= most) {
     return words;
   }
-  const number = /\[\d+\]$/.exec(words)?.[0] ?? "",
+  const [, name = words, number = ""] = /^(.*)(\[\d+\])(?: · [\d,]+ threads)?$/s.exec(words) ?? [],
     begin = most - 1 - number.length;
-  return most < 3 ? "" : begin < 1 ? `${words.slice(0, most - 1)}…` : `${words.slice(0, begin)}…${number}`;
+  if (name.length + number.length <= most) {
+    return name + number;
+  }
+  return most < 3 ? "" : begin < 1 ? `${words.slice(0, most - 1)}…` : `${name.slice(0, begin)}…${number}`;
 }
 
 // Leaves to the right and arrives from the left, so that it is seen from where to where it goes.

@@ -4,6 +4,9 @@ import { colour } from "../model/theme";
 import type { Pixels } from "./pixels";
 import { curvePath, cutText, FONT, HATCH, headPath, LETTERS_SIZE, type Ink, type Letters, type Pen } from "./pen";
 
+const LETTER_MIN = 5.5,
+  LETTER_MAX = 12; // pixels, on average
+
 // What the context was told last is not told again: a picture has 100,000 rectangles, of few colours.
 export class CanvasPen implements Pen {
   private fillStyle = "";
@@ -75,15 +78,27 @@ export class CanvasPen implements Pen {
     { size = LETTERS_SIZE, anchor = "start", weight = 400, isMiddle = false, room }: Letters = {},
   ): void {
     const { context } = this,
-      font = `${weight} ${size}px ${FONT}`,
-      cut = cutText(words, room);
+      font = `${weight} ${size}px ${FONT}`;
     this.setFill(ink.colour, ink.alpha);
     if (font !== this.font) {
       context.font = this.font = font;
     }
     context.textAlign = anchor === "middle" ? "center" : anchor;
     context.textBaseline = isMiddle ? "middle" : "alphabetic";
-    context.fillText(cut, x, y);
+    context.fillText(this.fitting(words, room), x, y);
+  }
+
+  // As much of it as fits, by how wide its own letters are.
+  private fitting(words: string, room = Infinity): string {
+    let cut = words;
+    for (
+      let letter = LETTER_MIN;
+      cut.length * LETTER_MAX > room && letter < LETTER_MAX && this.context.measureText(cut).width > room;
+      letter += 0.5
+    ) {
+      cut = cutText(words, room, letter);
+    }
+    return cut;
   }
 
   within(x: number, y: number, width: number, height: number, draw: () => void): void {

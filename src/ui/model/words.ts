@@ -14,24 +14,35 @@ const SIZES: [number, string][] = [
   [1e3, "kB"],
 ];
 
+// What is rounded up to a larger unit is one of that: 999.7 µs is 1 ms.
 function inUnits(value: number, units: [number, string][], least: string): string {
-  const [size, unit] = units.find(([size]) => value >= size) ?? [1, least];
-  const amount = value / size;
-  return `${amount < 10 && size > 1 ? Number(amount.toFixed(1)) : Math.round(amount)} ${unit}`;
+  const at = units.findIndex(([size]) => value >= size);
+  const [size, unit] = units[at] ?? [1, least],
+    larger = units.at(at === 0 ? units.length : at - 1);
+  const amount = value / size,
+    shown = amount < 10 && size > 1 ? Number(amount.toFixed(1)) : Math.round(amount);
+  return larger !== undefined && shown * size >= larger[0] ? `1 ${larger[1]}` : `${shown} ${unit}`;
 }
 
 const SHARE_DIGITS_MAX = 9;
 
 // A part of a whole, with as many digits as tell it from nothing and from all: 97 %, 99.9992 %, 0.0008 %; 0 % and 100 % are exact.
 export function shareText(part: number, whole: number): string {
-  const share = whole > 0 ? Math.min(Math.max(part / whole, 0), 1) : 0,
-    least = 100 * Math.min(share, 1 - share);
+  const known = Math.min(Math.max(part, 0), whole),
+    share = whole > 0 ? known / whole : 0,
+    least = whole > 0 ? (100 * Math.min(known, whole - known)) / whole : 0;
   const digits = least === 0 ? 0 : Math.min(Math.max(Math.ceil(-Math.log10(least)), 0), SHARE_DIGITS_MAX);
   return `${(100 * share).toFixed(digits)} %`;
 }
 
 export const durationText = (ns: number): string => inUnits(ns, DURATIONS, "ns");
 export const bytesText = (bytes: number): string => inUnits(bytes, SIZES, "B");
+
+// So much a second, by the words for whole ones; of less than ten two digits, so that little is not nothing: 0.2/s, 0.2 B/s.
+export function rateText(value: number, text: (whole: number) => string): string {
+  const little = Number(value.toPrecision(2));
+  return little < 10 ? `${text(0).replace("0", String(little))}/s` : `${text(Math.round(value))}/s`;
+}
 
 // A number of a column whose name says what it counts; nothing is a dash.
 export function amountText(column: string, value: number): string {
@@ -43,6 +54,10 @@ export function amountText(column: string, value: number): string {
   }
   return column.endsWith("bytes") ? bytesText(value) : value.toLocaleString("en");
 }
+
+// 1,204 events in 2.1 s
+export const amountOfTrace = ({ events, duration_ns }: { events: number; duration_ns: number }): string =>
+  `${events.toLocaleString("en")} ${events === 1 ? "event" : "events"}${duration_ns > 0 ? ` in ${durationText(duration_ns)}` : ""}`;
 
 // ×2.0, −30 %, ≈, new, gone
 export function changeText(before: number, after: number): string {
@@ -58,7 +73,9 @@ export function changeText(before: number, after: number): string {
   }
   return ratio >= 2
     ? `×${ratio < 10 ? ratio.toFixed(1) : Math.round(ratio).toLocaleString("en")}`
-    : `${ratio > 1 ? "+" : "−"}${Math.round(Math.abs(ratio - 1) * 100)} %`;
+    : ratio > 1
+      ? `+${Math.round((ratio - 1) * 100)} %`
+      : `−${shareText(before - after, before)}`;
 }
 
 // "max_ns" is "max": its cells say the unit.
@@ -69,8 +86,8 @@ const MOMENT_DIGITS = 9;
 // A time from the begin of the trace: +1.204 s, +5:33:20 h, with as many digits as `step_ns` needs.
 export function momentText(ns: number, step_ns = 1e6): string {
   const digits = Math.min(MOMENT_DIGITS, Math.max(0, Math.ceil(-Math.log10(Math.max(step_ns, 1) / 1e9))));
-  const sign = ns < 0 ? "−" : "+",
-    seconds = Number((Math.abs(ns) / 1e9).toFixed(digits));
+  const seconds = Number((Math.abs(ns) / 1e9).toFixed(digits)),
+    sign = ns < 0 && seconds > 0 ? "−" : "+";
   if (seconds < 3600) {
     return `${sign}${seconds.toFixed(digits)} s`;
   }

@@ -5,11 +5,11 @@ import { askNames, askTrace, isAway } from "./client/client";
 import { fetchExamples } from "./model/examples";
 import { address, go, place } from "./model/place";
 import { applyTheme, onThemeOfSystem, switchTheme } from "./model/theme";
-import { durationText } from "./model/words";
 import { compare } from "./view/compare";
-import { asking, button, element, failure, harmless, note, short } from "./view/elements";
+import { asking, button, element, failure, harmless, note } from "./view/elements";
 import { fileView } from "./view/file";
 import { filterBar } from "./view/filter_bar";
+import { Head } from "./view/head";
 import { showHelp } from "./view/help";
 import { overview } from "./view/overview";
 import { queryView } from "./view/query";
@@ -45,9 +45,9 @@ function part(id: string): HTMLElement {
 }
 
 const bar = filterBar(() => namesFor("columns"));
+const head = new Head(part("trace"), () => void look(true));
 let trace: Trace | null = null;
 let leaving = new AbortController();
-let isFollowing = true;
 let shown = "";
 
 const viewHere = (): View => VIEWS.find(({ name }) => name === place().view) ?? overview;
@@ -71,19 +71,22 @@ async function show(isAgain: boolean): Promise<void> {
   }
   leaving.abort();
   leaving = new AbortController();
-  const { signal } = leaving;
+  const { signal } = leaving,
+    begun_ms = performance.now(),
+    info = trace;
   const main = part("view"),
     view = viewHere();
   if (shown !== view.name) {
     main.replaceChildren(asking("reading the trace…"));
     main.scrollTop = 0;
+    head.leave();
   }
   shown = view.name;
   document.getElementById("stopped")?.remove();
   main.dataset["view"] = view.name;
   main.setAttribute("aria-busy", "true");
   try {
-    await view.show({ main, place: place(), trace, signal, isAgain });
+    await view.show({ main, place: place(), trace: info, signal, isAgain });
   } catch (error) {
     if (!signal.aborted) {
       main.replaceChildren(failure(error));
@@ -91,6 +94,7 @@ async function show(isAgain: boolean): Promise<void> {
   }
   if (!signal.aborted) {
     main.removeAttribute("aria-busy");
+    head.draw(info, begun_ms);
   }
 }
 
@@ -98,6 +102,9 @@ async function show(isAgain: boolean): Promise<void> {
 function stop(): void {
   leaving.abort();
   part("view").removeAttribute("aria-busy");
+  if (trace !== null) {
+    head.draw(trace, performance.now());
+  }
   for (const waits of part("view").querySelectorAll(".asking")) {
     waits.replaceWith(note("stopped"));
   }
@@ -111,50 +118,19 @@ function stop(): void {
   );
 }
 
-// When the newest call that the trace has returned: nothing came since, or what came is still on its way.
-const seen = { age_ns: 0, at_ms: 0 };
-const age = element("span", { id: "age" });
-
-function showAge(): void {
-  const s = (seen.age_ns / 1e6 + performance.now() - seen.at_ms) / 1e3;
-  age.textContent = ` · newest call ${s < 1 ? "less than 1 s" : durationText(Math.floor(s) * 1e9)} ago`;
-}
-
 function showHead(info: Trace): void {
-  const amount = `${info.events.toLocaleString("en")} events in ${durationText(info.duration_ns)}`;
-  const hosts = info.hosts.length > 1 ? ` on ${info.hosts.length.toLocaleString("en")} hosts` : "";
-  part("trace").replaceChildren(
-    element("span", { title: harmless(info.path) }, short(harmless(info.path), 30)),
-    ` · ${amount}${hosts}`,
-  );
-  if (info.is_recording) {
-    part("trace").append(
-      " · ",
-      button(
-        isFollowing ? "● recording, followed" : "recording, held",
-        () => {
-          isFollowing = !isFollowing;
-          showHead(info);
-        },
-        { "aria-pressed": String(isFollowing), class: "live" },
-      ),
-      ...(info.events > 0 ? [age] : []),
-    );
-    showAge();
-  }
+  head.know(info);
   part("losses").textContent = harmless([info.losses, ...info.damages].filter((words) => words !== "").join(" · "));
   document.title = `${harmless(info.path.split("/").at(-1) ?? "")} · dyetrace`;
 }
 
 async function look(isAgain: boolean): Promise<void> {
   try {
-    const before = trace;
     [trace] = await Promise.all([askTrace(), fetchExamples()]);
-    Object.assign(seen, { age_ns: trace.age_ns, at_ms: performance.now() });
     showHead(trace);
-    const isNew = before === null || trace.events !== before.events || trace.is_recording !== before.is_recording;
-    if (!isAgain || isNew || viewHere().isBehind?.(trace) === true) {
-      await show(isAgain);
+    const isNew = head.isBehind || viewHere().isBehind?.(trace) === true;
+    if (!isAgain || (isNew && head.isFollowing && !isBusy())) {
+      void show(isAgain); // what is known is told while it is asked
     }
   } catch (error) {
     part("losses").replaceChildren(failure(error));
@@ -162,14 +138,13 @@ async function look(isAgain: boolean): Promise<void> {
 }
 
 // Nothing is drawn anew under somebody who writes or chooses.
-const isBusy = (): boolean =>
-  document.hidden || part("view").contains(document.activeElement) || part("view").hasAttribute("aria-busy");
+const isBusy = (): boolean => part("view").contains(document.activeElement) || part("view").hasAttribute("aria-busy");
 
-// A server that ended may come back at the same address.
+// A server that ended may come back at the same address. What is known of a recording is told also to who holds the view or is in it.
 async function follow(): Promise<void> {
   if (isAway()) {
     await look(false);
-  } else if (trace?.is_recording === true && isFollowing && !isBusy()) {
+  } else if ((trace?.is_recording === true || (head.isBehind && !isBusy())) && !document.hidden) {
     await look(true);
   }
   setTimeout(() => void follow(), LOOK_AGAIN_MS);
@@ -222,5 +197,5 @@ window.addEventListener("hashchange", () => {
 document.addEventListener("keydown", onKey);
 document.body.append(waitingBar(stop));
 showTabs();
-setInterval(showAge, AGE_MS);
+setInterval(() => head.tell(), AGE_MS);
 void look(false).then(follow);

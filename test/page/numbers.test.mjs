@@ -28,7 +28,7 @@ const KEPT = [
 // Those that touch the stretch.
 function eventsIn({ from, to }) {
   const part = from === undefined ? "true" : `begun + coalesce(duration_ns, 0) >= ${from} AND begun <= ${to}`;
-  return `WITH p AS (SELECT * FROM e WHERE ${part}), c AS (SELECT * FROM p WHERE parent_event_id IS NULL)`;
+  return `WITH p AS (SELECT * FROM e WHERE ${part}), c AS (SELECT * FROM p WHERE parent_event_id IS NULL AND kind = 'syscall'), w AS (SELECT * FROM p WHERE parent_event_id IS NULL)`;
 }
 const FAILED = `error IS NOT NULL AND error NOT LIKE 'ERESTART%' AND error NOT IN ('EINPROGRESS', 'EALREADY') AND NOT (error = 'EAGAIN' AND class NOT IN ('process', 'memory'))`;
 const READS = "transfer IN ('read', 'peek')", MOVES = "transfer IS NOT NULL";
@@ -73,6 +73,22 @@ class Walk {
     return shown;
   }
 
+  // Each number of calls leads to as many.
+  async leads() {
+    const COUNTS = /^(calls?|errors?|times|unfinished|longer than 100 ms|would have had to wait)$/;
+    const links = await this.page.page.locator('main a[href^="#query?"]').evaluateAll((all) => all.map((link) => {
+      const cell = link.closest("td"), fact = link.parentElement.querySelector(".faint");
+      return { href: link.getAttribute("href"), of: cell === null ? fact?.textContent : link.closest("table").querySelectorAll("thead th")[cell.cellIndex].textContent, number: cell?.title ?? link.textContent.replaceAll(",", "") };
+    }));
+    for (const { href, of, number } of links) {
+      if (!COUNTS.test(of ?? "")) continue;
+      const sql = new URLSearchParams(href.slice("#query?".length)).get("sql").replace(/ORDER BY at_ns LIMIT 1000\s*$/, "");
+      const { from, to } = this.stretch, selection = from === undefined ? {} : { from_ns: from, to_ns: to };
+      const answer = await (await this.page.page.request.post(`${this.page.server.url}api/query`, { data: { sql: `SELECT count(*) FROM (${sql})`, selection } })).json();
+      assert.deepEqual(answer.rows, [[Number(number)]], `${number} ${of} lead to ${JSON.stringify(answer)}: ${sql}`);
+    }
+  }
+
   async words(chart) {
     return this.page.page.locator(`svg[data-chart=${chart}] [data-words]`).evaluateAll((data) => data.map((datum) => datum.dataset.words));
   }
@@ -84,16 +100,17 @@ async function walkOverview(walk, duration) {
   await walk.go("overview");
   const { page, stretch } = walk;
   const [sums] = await walk.rows(`SELECT count(*) AS calls, count(DISTINCT process_id) AS process, count(DISTINCT thread_id) AS thread, coalesce(sum(bytes) FILTER (${READS}), 0)::BIGINT AS read,
-    coalesce(sum(bytes) FILTER (transfer = 'write'), 0)::BIGINT AS written, count(*) FILTER (${FAILED}) AS errors, count(*) FILTER (error IS NOT NULL AND NOT (${FAILED})) AS wait,
-    count(*) FILTER (duration_ns > 100000000) AS slow, count(*) FILTER (state = 'unfinished') AS unfinished, max(begun + coalesce(duration_ns, 0)) - min(begun) AS long FROM c`);
+    coalesce(sum(bytes) FILTER (transfer = 'write'), 0)::BIGINT AS written, coalesce(sum(bytes) FILTER (transfer IN ('copy_to', 'copy_from', 'tee')), 0)::BIGINT AS copied, count(*) FILTER (${FAILED}) AS errors, count(*) FILTER (error IS NOT NULL AND NOT (${FAILED})) AS wait,
+    count(*) FILTER (duration_ns > 100000000) AS slow, count(*) FILTER (state = 'unfinished' AND NOT starts_with(name, 'exit')) AS unfinished, max(begun + coalesce(duration_ns, 0)) - min(begun) AS long FROM c`);
   const facts = await page.part("In short").locator("li").evaluateAll((items) => items.map((item) => [item.querySelector("a").textContent, item.querySelector(".faint").textContent]));
-  const named = { processes: "process", threads: "thread", "longer than 100 ms": "slow", "would have had to wait": "wait" };
+  const named = { call: "calls", processes: "process", threads: "thread", error: "errors", "longer than 100 ms": "slow", "would have had to wait": "wait" };
   for (const [text, name] of facts) {
     const value = name === "long" && stretch.from !== undefined ? Math.min(stretch.to, duration) - stretch.from : Number(sums[named[name] ?? name]);
     assert.ok(!Number.isNaN(value), `'${name}' is known`);
     agrees(text, value, name);
   }
   assert.equal(facts.some(([, name]) => name === "would have had to wait"), Number(sums.wait) > 0);
+  assert.equal(facts.some(([, name]) => name === "copied"), Number(sums.copied) > 0);
 
   const step = await columnNs(page);
   const rates = await walk.rows(`SELECT begun - begun % ${step} AS moment, coalesce(class, '?') AS class, count(*) AS calls FROM c GROUP BY ALL`);
@@ -103,7 +120,7 @@ async function walkOverview(walk, duration) {
   assert.equal(words.length, rates.length, "a column for each class at each time");
   for (const word of words) {
     const [, seconds, kind, amount] = /^\+([\d.]+) s · (\S+): (.*)$/.exec(word);
-    agrees(amount, Math.round((known.get(key(Number(seconds) * 1e9, kind)) * 1e9) / step), word);
+    agrees(amount, (known.get(key(Number(seconds) * 1e9, kind)) * 1e9) / step, word);
   }
   const bands = (await walk.rows(`SELECT count(*) AS calls FROM c WHERE class <> 'wait' AND duration_ns IS NOT NULL GROUP BY begun // ${step}, floor(log2(greatest(duration_ns, 1)))`)).map(({ calls }) => Number(calls));
   const boxes = (await walk.words("latency")).map((word) => Number(/ · ([\d,]+) calls/.exec(word)[1].replaceAll(",", "")));
@@ -120,13 +137,19 @@ async function walkOverview(walk, duration) {
   }
   await walk.same("Calls that took most time", "name", await walk.rows(`SELECT name, count(*) AS calls, count(*) FILTER (${FAILED}) AS errors, ${sorted}, quantile_disc(duration_ns, 0.5) AS p50,
     quantile_disc(duration_ns, 0.99) AS p99, max(duration_ns) AS max FROM c GROUP BY name`), 12);
-  const errors = await walk.rows(`SELECT error || ' ' || name AS key, count(*) AS times FROM c WHERE ${FAILED} GROUP BY ALL`);
-  const shown = (await walk.table("Errors")).map((row) => [`${row.error} ${row.name}`, row.times]);
-  assert.equal(shown.length, Math.min(errors.length, 12));
-  for (const [name, times] of shown) assert.equal(times, String(errors.find(({ key: known }) => known === name)?.times), name);
+  const errors = await walk.rows(`SELECT error || ' ' || name AS key, pid, count(*) AS times FROM c WHERE ${FAILED} GROUP BY ALL`);
+  const shown = (await walk.table("Errors")).map((row) => ({ ...row, key: `${row.error} ${row.name}` }));
+  assert.equal(shown.length, Math.min(new Set(errors.map(({ key: known }) => known)).size, 12));
+  for (const { key, times, process } of shown) {
+    const who = errors.filter(({ key: known }) => known === key), most = Math.max(...who.map(({ times: many }) => Number(many)));
+    assert.equal(times, String(who.reduce((sum, { times: many }) => sum + Number(many), 0)), key);
+    const [, pid, more = "0"] = /\[(\d+)\](?: and (\d+) more)?$/.exec(process);
+    assert.deepEqual([Number(who.find((one) => String(one.pid) === pid)?.times), Number(more)], [most, who.length - 1], `${key}: ${process}`);
+  }
   await walk.same("Connections with most bytes", "peer", (await walk.prompt.rows(`SELECT target AS peer, coalesce(sum(bytes) FILTER (transfer IN ('read', 'copy_to')), 0)::BIGINT AS received_bytes,
     coalesce(sum(bytes) FILTER (transfer IN ('write', 'copy_from')), 0)::BIGINT AS sent_bytes, count(*) AS calls, sum(duration_ns)::BIGINT AS time
-    FROM shown WHERE object_type = 'socket' AND ${partOf(stretch)} GROUP BY target`)).map((row) => renamed(row)), 12);
+    FROM shown WHERE object_type = 'socket' AND ${MOVES} AND kind = 'syscall' AND parent_event_id IS NULL AND ${partOf(stretch)} GROUP BY target`)).map((row) => renamed(row)), 12);
+  await walk.leads();
 }
 
 const partOf = ({ from, to }) => (from === undefined ? "true" : `at_ns + coalesce(duration_ns, 0) >= ${from} AND at_ns <= ${to}`);
@@ -171,13 +194,14 @@ async function walkFiles(walk) {
     const right = calls.find(({ name, error }) => name === row.name && error === row.error);
     assert.deepEqual([row.calls, row.bytes], [String(right.calls), String(right.bytes)], `${row.name} ${row.error}`);
   }
+  await walk.leads();
 }
 
 async function walkSockets(walk) {
   await walk.go("sockets");
-  const asked = await walk.rows(`, m AS (SELECT pid, process_id, object_id, connection_id, begun, event_id, greatest(coalesce(bytes, 0), 0) AS bytes, transfer, coalesce(duration_ns - on_cpu_ns, 0) AS waited, ${FAILED} AS failed
+  const asked = await walk.rows(`, m AS (SELECT pid, process_id, object_id, connection_id, begun, event_id, greatest(coalesce(bytes, 0), 0) AS bytes, transfer, coalesce(duration_ns - on_cpu_ns, 0) AS waited, ${FAILED} AS failed, error
       FROM c WHERE object_type = 'socket' AND ${MOVES} AND object2_id IS NULL),
-    s AS (SELECT process_id, object_id, begun, event_id, transfer IN ('read', 'copy_to') AS takes FROM m WHERE transfer <> 'peek'),
+    s AS (SELECT process_id, object_id, begun, event_id, transfer IN ('read', 'copy_to') AS takes FROM m WHERE transfer <> 'peek' AND error IS NULL),
     t AS (SELECT event_id, (SELECT arg_max(NOT b.takes, (b.begun, b.event_id)) FROM s b WHERE b.process_id = s.process_id AND b.object_id = s.object_id AND (b.begun, b.event_id) < (s.begun, s.event_id)) AS is_answer FROM s WHERE takes)
     SELECT any_value(pid) AS pid, count(*) AS calls, coalesce(sum(bytes) FILTER (transfer IN ('write', 'copy_from')), 0)::BIGINT AS sent, coalesce(sum(bytes) FILTER (transfer IN ('read', 'copy_to')), 0)::BIGINT AS received,
       count(*) FILTER (failed) AS errors, coalesce(sum(waited) FILTER (transfer IN ('read', 'peek', 'copy_to')), 0)::BIGINT AS waited, count(*) FILTER (is_answer AND bytes > 0) AS trips
@@ -190,28 +214,30 @@ async function walkSockets(walk) {
     assert.deepEqual(left, Object.fromEntries(Object.entries(right).map(([name, value]) => [name, Number(value)])), `sockets of ${pid}`);
   }
   const said = await walk.page.part("Who talked to whom").innerText();
-  assert.ok(asked.length === 0 || said.includes(`${shown.length.toLocaleString("en")} conversations`), said.slice(0, 200));
+  assert.ok(asked.length === 0 || said.includes(`${shown.length.toLocaleString("en")} conversation`), said.slice(0, 200));
   const waits = (await walk.rows(`SELECT duration_ns - on_cpu_ns AS waited FROM p WHERE object_type = 'socket' AND ${MOVES} AND duration_ns > on_cpu_ns ORDER BY 1 DESC LIMIT 12`)).map(({ waited }) => String(waited));
   assert.deepEqual((await walk.table("Longest waits")).map(({ waited }) => waited), waits);
+  for (const text of await walk.page.texts('section[aria-label="Longest waits"] tbody td:first-child')) assert.match(text, /^\+[\d.]+ s$/, "a time is no duration");
+  await walk.leads();
 }
 
 async function walkTimeline(walk) {
   await walk.go("timeline");
   const { page } = walk.page;
   await page.locator(".timeline canvas[data-state=drawn]").waitFor();
-  await page.waitForFunction(() => / calls in all/.test(document.querySelector("#timeline-words").textContent));
+  await page.waitForFunction(() => / events in all/.test(document.querySelector("#timeline-words").textContent));
   const words = await page.locator("#timeline-words").innerText();
-  agrees(/ · ([\d,]+) calls in all/.exec(words)[1], Number((await walk.prompt.rows("SELECT count(*) AS n FROM events WHERE parent_event_id IS NULL"))[0].n), words);
+  agrees(/ · ([\d,]+) events in all/.exec(words)[1], Number((await walk.prompt.rows("SELECT count(*) AS n FROM events WHERE parent_event_id IS NULL"))[0].n), words);
   if (walk.stretch.from !== undefined) return; // around the stretch there is more in view
   await page.locator(".timeline details summary").click();
   await page.locator(".timeline details tbody tr").first().waitFor();
   const rows = await page.locator(".timeline details tbody tr").evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
-  const processes = new Map((await walk.rows("SELECT any_value(pid) AS pid, count(*) AS calls FROM c GROUP BY process_id")).map(({ pid, calls }) => [String(pid), Number(calls)]));
+  const processes = new Map((await walk.rows("SELECT any_value(pid) AS pid, count(*) AS calls FROM w GROUP BY process_id")).map(({ pid, calls }) => [String(pid), Number(calls)]));
   for (const [label, what, calls] of rows.filter(([, what]) => what === "process")) {
     const pid = /\[(\d+)\]$/.exec(label)?.[1];
     assert.equal(Number(calls.replaceAll(",", "")), processes.get(pid), `calls of ${label} (${what})`);
   }
-  const nodes = new Map((await walk.rows("SELECT last AS node, count(*) AS calls FROM c JOIN (SELECT thread_id, arg_max(node, begun) AS last FROM e GROUP BY 1) USING (thread_id) GROUP BY 1")).map(({ node, calls }) => [node, Number(calls)]));
+  const nodes = new Map((await walk.rows("SELECT last AS node, count(*) AS calls FROM w JOIN (SELECT thread_id, arg_max(node, begun) AS last FROM e GROUP BY 1) USING (thread_id) GROUP BY 1")).map(({ node, calls }) => [node, Number(calls)]));
   // A thread stands where it was last.
   for (const [label, , calls] of rows.filter(([, what]) => what === "node")) assert.equal(Number(calls.replaceAll(",", "")), nodes.get(label), `calls of ${label}`);
 }

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { openPage } from "./page.mjs";
 
-const WHOLE = "parent_event_id IS NULL";
+const WHOLE = "kind = 'syscall' AND parent_event_id IS NULL";
 let page;
 before(async () => (page = await openPage("git", "#overview")));
 after(() => page.close());
@@ -163,7 +163,7 @@ test("long work says how much of it is done, and can be stopped and asked again"
   await page.idle();
   const texts = await page.texts("#view");
   assert.ok(!texts.join().includes("topped"), texts.join());
-  assert.equal(Number((await page.part("In short").locator("li", { hasText: "calls" }).locator("a").innerText()).replaceAll(",", "")), page.number("SELECT count(*) FROM events WHERE parent_event_id IS NULL"));
+  assert.equal(Number((await page.part("In short").locator("li", { hasText: "calls" }).locator("a").innerText()).replaceAll(",", "")), page.number("SELECT count(*) FROM events WHERE kind = 'syscall' AND parent_event_id IS NULL"));
 });
 
 test("nothing went wrong in the browser, and nothing was fetched from elsewhere", async () => {

@@ -60,7 +60,7 @@ test("a filter leaves the calls that it selects, and none is said to be none", a
   await page.filter("class = 'pipe'");
   await until(page, "the filter is in the words", () => document.querySelector("#timeline-words")?.textContent.includes("that the filter leaves"));
   const words = await page.page.locator("#timeline-words").innerText();
-  assert.equal(number(/lanes · ([\d,]+) calls/.exec(words)[1]), page.number(`SELECT count(*) ${CALLS} AND class = 'pipe'`));
+  assert.equal(number(/lanes · ([\d,]+) events/.exec(words)[1]), page.number(`SELECT count(*) ${CALLS} AND class = 'pipe'`));
   await page.filter("comm = 'nobody'");
   await page.page.getByText("The filter leaves no event.").waitFor();
 });
@@ -273,10 +273,12 @@ test("Shift and a drag select a stretch of time, in all views; the back button u
 
 test("what is under the pointer is said, and stays to be copied after a click", async (t) => {
   const page = await open(t, "git");
+  const [{ end }] = page.rows("SELECT at_ns + duration_ns AS end FROM selected WHERE name = 'execve' ORDER BY at_ns LIMIT 1");
+  await page.go(`#timeline?view=0-${3 * Number(end)}`); // the first call fills a third of it
   await drawn(page);
   const box = await canvasOf(page).boundingBox();
   const tip = page.page.locator(".tip");
-  await page.page.mouse.move(box.x + 214, box.y + 26 + 26 + 22 + 9);
+  await page.page.mouse.move(box.x + 260, box.y + 26 + 26 + 22 + 9);
   await until(page, "there are words", () => document.querySelector(".tip")?.textContent.includes("execve"));
   await page.page.mouse.down();
   await page.page.mouse.up();
@@ -327,7 +329,7 @@ test("of a recording the timeline grows", async (t) => {
   const page = await openTrace(recording.trace, "#timeline");
   t.after(() => page.close());
   await page.page.evaluate(() => {
-    window.calls = () => Number(/ lanes · ([\d,]+) calls/.exec(document.querySelector("#timeline-words")?.textContent ?? "")?.[1].replaceAll(",", "") ?? "0");
+    window.calls = () => Number(/ lanes · ([\d,]+) events/.exec(document.querySelector("#timeline-words")?.textContent ?? "")?.[1].replaceAll(",", "") ?? "0");
   });
   await until(page, "there are calls", () => window.calls() > 0);
   await until(page, "there are more", (before) => window.calls() > before, await page.page.evaluate(() => window.calls()));

@@ -7,9 +7,9 @@ WITH ends_of AS (
   FROM sockets GROUP BY object_id)
 SELECT process_id, process, object_id, connection_id, host, target, at_ns, event_id, greatest(coalesce(bytes, 0), 0) AS bytes, verb, transfer, error,
        coalesce(duration_ns, 0) AS duration_ns, coalesce(duration_ns - on_cpu_ns, 0) AS waited_ns
-FROM selected WHERE object_type = 'socket' AND parent_event_id IS NULL AND transfer IS NOT NULL
+FROM selected_calls() WHERE object_type = 'socket' AND transfer IS NOT NULL
 UNION ALL
 SELECT process_id, process, object2_id, k.connection_id, host, _target_label(name, 'socket', path2, k.local_port, k.remote_address, k.remote_port), at_ns, event_id,
        greatest(coalesce(bytes, 0), 0), verb, CASE transfer WHEN 'copy_from' THEN 'copy_to' ELSE 'copy_from' END, error,
        coalesce(duration_ns, 0), coalesce(duration_ns - on_cpu_ns, 0)
-FROM selected s JOIN ends_of k ON k.object_id = s.object2_id WHERE parent_event_id IS NULL AND transfer IN ('copy_to', 'copy_from', 'tee');
+FROM selected_calls() s JOIN ends_of k ON k.object_id = s.object2_id WHERE transfer IN ('copy_to', 'copy_from', 'tee');

@@ -822,6 +822,7 @@ export interface components {
             events: string;
             first: string;
             retransmissions: string;
+            socket_calls: string;
         };
         /** @enum {string} */
         ExportFormat: "perfetto" | "otlp" | "pcapng";

@@ -15,7 +15,7 @@ const PANEL_MIN = 560,
   GAP = 12; // as page.css has them
 
 // How wide a chart across the view is drawn: letters are as large on a wide screen as on a small one.
-const viewWidth = (): number => Math.max((document.getElementById("view")?.clientWidth ?? 1000) - MARGINS, 480);
+export const viewWidth = (): number => Math.max((document.getElementById("view")?.clientWidth ?? 1000) - MARGINS, 480);
 
 // How wide a chart is drawn in a panel that is not across the view.
 export function panelWidth(): number {

@@ -5,7 +5,17 @@ import * as Plot from "@observablehq/plot";
 import { askOtherTrace, askRows, type RowsWanted, type Side } from "../client/client";
 import { selection } from "../model/place";
 import { CLASSES, colour } from "../model/theme";
-import { amountText, bytesText, changeText, durationText, momentText, niceStep } from "../model/words";
+import {
+  amountOfTrace,
+  amountText,
+  bytesText,
+  changeText,
+  durationText,
+  momentText,
+  niceStep,
+  rateText,
+  shareText,
+} from "../model/words";
 import { figure, timeAxis } from "./charts";
 import { timelinePanel } from "./compare_timeline";
 import { element, harmless, lacking, note, short, table, type CellMaker, type Child } from "./elements";
@@ -14,7 +24,7 @@ import { showPanels } from "./panels";
 import type { Scene, View } from "./view";
 
 const SIDES: Side[] = ["this", "other"];
-const ROWS_MAX = 5000; // of a group, before the two are joined
+const ROWS_MAX = 100_000; // of a group, before the two are joined
 const SHOWN_MAX = 30;
 const STEPS_MAX = 120;
 const MEASURES = ["calls", "bytes", "errors", "time_ns", "p99_ns"];
@@ -46,8 +56,17 @@ export function paired([here, there]: Rows[]): Pair[] {
   return [...pairs.values()];
 }
 
+// What is left out of one of the two may be in the other one all the same.
+function leftOut(sides: Rows[]): Child[] {
+  const cut = sides.flatMap(({ is_cut, rows }, index) =>
+    is_cut ? [`of the ${index === 0 ? "first" : "second"} the ${rows.length.toLocaleString("en")} with most`] : [],
+  );
+  return cut.length === 0 ? [] : [note(`compared are only, ${cut.join(", ")}: what is in one here may be in both`)];
+}
+
 // What differs most by `measure` comes first.
-function differences(pairs: Pair[], title: string, measure: number): Child[] {
+function differences(sides: Rows[], title: string, measure: number): Child[] {
+  const pairs = paired(sides);
   const amount = (side: number[], index: number): number => side[index] ?? 0;
   const gap = ({ here, there }: Pair): number => Math.abs(amount(there, measure) - amount(here, measure));
   const sorted = [...pairs].sort((a, b) => gap(b) - gap(a) || (a.key < b.key ? -1 : 1)).slice(0, SHOWN_MAX);
@@ -76,6 +95,7 @@ function differences(pairs: Pair[], title: string, measure: number): Child[] {
     return element("span", { class: ["=", "≈"].includes(words) ? "faint" : isMore ? "more" : "less" }, words);
   };
   return [
+    ...leftOut(sides),
     note(`most different in ${MEASURES[measure]?.replace("_ns", "") ?? ""} first`),
     table(columns, rows, title, { change: changed }),
   ];
@@ -120,7 +140,7 @@ async function rates(scene: Scene, spans: number[]): Promise<Child[]> {
               fill: "kind",
               order: [...CLASSES],
               title: (row: { at: number; kind: string; calls: number }) =>
-                `${momentText(row.at, step)} · ${row.kind}: ${Math.round(row.calls).toLocaleString("en")}/s`,
+                `${momentText(row.at, step)} · ${row.kind}: ${rateText(row.calls, (whole) => whole.toLocaleString("en"))}`,
             }),
           ],
         },
@@ -146,8 +166,8 @@ async function latencies(scene: Scene): Promise<Child[]> {
   if (lines.length === 0) {
     return [];
   }
-  const words = ({ side, below, all, share, band }: (typeof lines)[number]): string =>
-    `${side}: ${below.toLocaleString("en")} of ${all.toLocaleString("en")} calls, ${(100 * share).toFixed(1)} %, took at most ${durationText(2 ** band)}`;
+  const words = ({ side, below, all, band }: (typeof lines)[number]): string =>
+    `${side}: ${below.toLocaleString("en")} of ${all.toLocaleString("en")} calls, ${shareText(below, all)}, took at most ${durationText(2 ** band)}`;
   const colours = [colour("file"), colour("network")];
   return [
     legend([
@@ -170,7 +190,8 @@ async function latencies(scene: Scene): Promise<Child[]> {
 }
 
 async function targets(scene: Scene): Promise<Child[]> {
-  const pairs = paired(await both({ name: "compare_targets" }, scene.signal));
+  const sides = await both({ name: "compare_targets" }, scene.signal),
+    pairs = paired(sides);
   const only = (side: "here" | "there"): Child[] => {
     const rows = pairs
       .filter((pair) => pair[side === "here" ? "there" : "here"].length === 0)
@@ -196,6 +217,7 @@ async function targets(scene: Scene): Promise<Child[]> {
         ];
   };
   return [
+    ...leftOut(sides),
     element("div", { class: "beside" }, element("div", {}, ...only("here")), element("div", {}, ...only("there"))),
   ];
 }
@@ -220,13 +242,13 @@ export const compare: View = {
       isWide: true,
       fill: async (): Promise<Child[]> =>
         differences(
-          paired(await both({ name: "compare_calls", parameters: { by } }, scene.signal)),
+          await both({ name: "compare_calls", parameters: { by } }, scene.signal),
           title,
           MEASURES.indexOf("time_ns"),
         ),
     });
     const words = (info: { path: string; events: number; duration_ns: number }): string =>
-      `${short(harmless(info.path), 60)}: ${info.events.toLocaleString("en")} events in ${durationText(info.duration_ns)}`;
+      `${short(harmless(info.path), 60)}: ${amountOfTrace(info)}`;
     await showPanels(scene, [
       {
         title: "Two traces",

@@ -7,7 +7,7 @@ import { harmless, table } from "./elements";
 
 const ROWS_MAX = 300; // of those that are not folded away
 
-const COLUMNS = ["row", "what", "first", "second", "was there", "→", "change", "calls", "→", "change"];
+const COLUMNS = ["row", "what", "first", "second", "was there", "→", "change", "events", "→", "change"];
 
 export function pairsTable(lanes: PairLanes): HTMLElement {
   const label = (row: number | null, side: 0 | 1): string =>

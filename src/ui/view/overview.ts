@@ -3,18 +3,18 @@
 import type { Cell, Finding, RowsName, Trace } from "../generated/api";
 import * as Plot from "@observablehq/plot";
 import { askFindings, askRecords, type Row } from "../client/client";
-import { address, go, selection, sqlText } from "../model/place";
+import { address, go, selection } from "../model/place";
 import { CLASSES, colour } from "../model/theme";
-import { bytesText, durationText, momentText, niceStep } from "../model/words";
+import { bytesText, durationText, momentText, niceStep, rateText } from "../model/words";
 import { brushed, figure, timeAxis } from "./charts";
 import { choice, element, harmless, note, type Child } from "./elements";
 import { showPanels, type Panel } from "./panels";
-import { askedTable, eventsLink, filterLink, whoOf } from "./rows";
+import { askedTable, eventsAddress, eventsLink, filterLink, isText, socketCallsAddress, usesOf, whoOf } from "./rows";
 import type { Scene, View } from "./view";
 
 const STEPS_MAX = 160; // columns of a chart
 
-const WHOLE = "parent_event_id IS NULL"; // as the totals count: parts of a call with it
+const CALLS = "kind = 'syscall' AND parent_event_id IS NULL"; // as selected_calls() has them
 
 function stepOf({ trace }: Scene): number {
   const { from_ns = 0, to_ns = trace.duration_ns } = selection();
@@ -37,23 +37,29 @@ async function totals(scene: Scene): Promise<Child[]> {
   const fact = (words: string, name: string, condition: string): HTMLElement =>
     element("li", {}, eventsLink(words, condition), " ", element("span", { class: "faint" }, name));
   const count = (value: number): string => value.toLocaleString("en");
+  const one = (value: number, name: string, names: string): string => (value === 1 ? name : names);
   return [
     element(
       "ul",
       { class: "facts" },
-      fact(count(of("calls")), "calls", WHOLE),
-      fact(durationText(spanOf(scene.trace, of("span_ns"))), "long", WHOLE),
-      fact(count(processes), processes === 1 ? "process" : "processes", WHOLE),
-      fact(count(threads), threads === 1 ? "thread" : "threads", WHOLE),
-      ...(hosts > 1 ? [fact(count(hosts), "hosts", WHOLE)] : []),
+      fact(count(of("calls")), one(of("calls"), "call", "calls"), CALLS),
+      fact(durationText(spanOf(scene.trace, of("span_ns"))), "long", CALLS),
+      fact(count(processes), one(processes, "process", "processes"), CALLS),
+      fact(count(threads), one(threads, "thread", "threads"), CALLS),
+      ...(hosts > 1 ? [fact(count(hosts), "hosts", CALLS)] : []),
       fact(bytesText(of("read_bytes")), "read", "verb = 'read'"),
       fact(bytesText(of("written_bytes")), "written", "verb = 'wrote'"),
-      fact(count(of("errors")), "errors", `${WHOLE} AND is_failure(error, class)`),
+      ...(of("copied_bytes") > 0 ? [fact(bytesText(of("copied_bytes")), "copied", "verb = 'copied'")] : []),
+      fact(count(of("errors")), one(of("errors"), "error", "errors"), `${CALLS} AND is_failure(error, class)`),
       ...(of("would_wait") > 0
-        ? [fact(count(of("would_wait")), "would have had to wait", `${WHOLE} AND would_wait(error, class)`)]
+        ? [fact(count(of("would_wait")), "would have had to wait", `${CALLS} AND would_wait(error, class)`)]
         : []),
-      fact(count(of("slow")), "longer than 100 ms", "duration_ns > 100000000"),
-      fact(count(of("unfinished")), "unfinished", "state = 'unfinished'"),
+      fact(count(of("slow")), "longer than 100 ms", `${CALLS} AND duration_ns > 100000000`),
+      fact(
+        count(of("unfinished")),
+        "unfinished",
+        `${CALLS} AND state = 'unfinished' AND name NOT IN ('exit', 'exit_group')`,
+      ),
     ),
   ];
 }
@@ -96,7 +102,7 @@ async function rates(scene: Scene, asked: Promise<Moment[]>): Promise<Child[]> {
   const rows = (await asked).flatMap((moment) =>
     moment.kind === null ? [] : [{ at: moment.at, kind: moment.kind, value: amount.of(moment) }],
   );
-  const perSecond = (value: number): string => `${amount.text(Math.round((value * 1e9) / step))}/s`;
+  const perSecond = (value: number): string => rateText((value * 1e9) / step, amount.text);
   const chart = figure(
     { name: "rates", title: `${amount.title} over time by class` },
     {
@@ -182,31 +188,42 @@ async function latency(scene: Scene, asked: Promise<Moment[]>): Promise<Child[]>
 }
 
 const number = (cell: Cell | undefined): string => String(cell ?? "0");
-const GROUPS: Record<string, { title: string; name: RowsName; link: (row: Row) => string }> = {
+// `link`: the condition that is a row's. `calls`: the address of the calls that it counts, if that condition leaves others.
+const GROUPS: Record<
+  string,
+  { title: string; name: RowsName; link: (row: Row) => string; calls?: (row: Row) => string }
+> = {
   processes: {
     title: "Busiest processes",
     name: "overview_processes",
     link: whoOf,
+    calls: (row) => eventsAddress(`${whoOf(row)} AND ${CALLS}`),
   },
   files: {
     title: "Files with most bytes",
     name: "overview_files",
-    link: (row) => `object_id = ${number(row["object_id"])}`,
+    link: (row) => usesOf(number(row["object_id"])),
   },
   sockets: {
     title: "Connections with most bytes",
     name: "overview_sockets",
-    link: (row) => `target = ${sqlText(String(row["peer"] ?? ""))}`,
+    link: (row) => isText("target", row["peer"]),
+    calls: (row) => socketCallsAddress("socket_uses()", isText("target", row["peer"])),
   },
   calls: {
     title: "Calls that took most time",
     name: "overview_calls",
-    link: (row) => `name = ${sqlText(String(row["name"] ?? ""))}`,
+    link: (row) => isText("name", row["name"]),
+    calls: (row) => eventsAddress(`${isText("name", row["name"])} AND ${CALLS}`),
   },
   errors: {
     title: "Errors",
     name: "overview_errors",
-    link: (row) => `name = ${sqlText(String(row["name"] ?? ""))} AND error = ${sqlText(String(row["error"] ?? ""))}`,
+    link: (row) => `${isText("name", row["name"])} AND ${isText("error", row["error"])}`,
+    calls: (row) =>
+      eventsAddress(
+        `${isText("name", row["name"])} AND ${isText("error", row["error"])} AND is_failure(error, class) AND ${CALLS}`,
+      ),
   },
 };
 
@@ -219,7 +236,8 @@ const FILTERABLE: Record<string, { column: string; view: string }> = {
 function grouped(scene: Scene, name: string): Panel {
   const group = GROUPS[name] as (typeof GROUPS)[string];
   const filter = FILTERABLE[name];
-  const events = (row: Row, words: string): Child => eventsLink(words, group.link(row));
+  const events = (row: Row, words: string): Child =>
+    element("a", { href: group.calls?.(row) ?? eventsAddress(group.link(row)) }, words);
   const link: Record<string, (row: Row, words: string) => Child> = { calls: events, times: events };
   if (filter !== undefined) {
     link[filter.column] = (row, words) => filterLink(words, group.link(row), filter.view);

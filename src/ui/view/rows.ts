@@ -3,18 +3,29 @@
 import type { Cell, Column, Parameter, Rows, RowsName } from "../generated/api";
 import { askRows } from "../client/client";
 import { example } from "../model/examples";
-import { address, andWhere, selection } from "../model/place";
+import { address, andWhere, selection, sqlText } from "../model/place";
 import { amountText, titleText } from "../model/words";
 import { element, harmless, short, table, type CellMaker, type Child } from "./elements";
 
 // The events of a row, in the view Query.
 export const eventsAddress = (condition: string): string => address("query", { sql: example("events", { condition }) });
 
+// The calls of a row about sockets: those of socket_uses() or socket_calls() of which the condition holds.
+export const socketCallsAddress = (calls: string, condition: string): string =>
+  address("query", { sql: example("socket_calls", { calls, condition }) });
+
 // The condition that says a process to people: by its pid. A process of which no fact is known has its id only.
 export const whoOf = (row: Record<string, Cell>): string =>
   row["who"] == null
     ? `process_id ${row["process_id"] == null ? "IS NULL" : `= ${String(row["process_id"])}`}`
     : String(row["who"]);
+
+// The condition that a column is this text.
+export const isText = (column: string, cell: Cell | undefined): string =>
+  cell == null ? `${column} IS NULL` : `${column} = ${sqlText(String(cell))}`;
+
+// The condition on the calls that acted on an object, whichever of their objects it is.
+export const usesOf = (object: string): string => `(object_id = ${object} OR object2_id = ${object})`;
 
 // Words that add a condition to the filter bar, in this view or another one.
 export function filterLink(words: string, condition: string, view: string): HTMLElement {

@@ -6,12 +6,12 @@ import { askRecords, askRows, recordsOf, type Row } from "../client/client";
 import { example } from "../model/examples";
 import { address, go, selection } from "../model/place";
 import { colour, theme } from "../model/theme";
-import { bytesText, durationText } from "../model/words";
-import { figure } from "./charts";
+import { bytesText, momentText } from "../model/words";
+import { figure, viewWidth } from "./charts";
 import { choice, element, harmless, note, short, type Child } from "./elements";
 import { showPanels } from "./panels";
 import { framed } from "./readout";
-import { eventsLink, filterLink, rowsTable, whoOf } from "./rows";
+import { eventsLink, filterLink, isText, rowsTable, socketCallsAddress, whoOf } from "./rows";
 import { svg } from "./svg";
 import type { Scene, View } from "./view";
 
@@ -19,6 +19,9 @@ const PEERS_MAX = 30; // of a picture
 const CONVERSATIONS_MAX = 300;
 const NAME_LETTERS = 26;
 const LEVEL_LETTERS = 130; // of names that find room beside each other
+const GRAPH_LETTERS = 28;
+const MATRIX_LEFT = 190; // pixels
+const AMOUNT_WIDTH = 58; // of "999 kB" and what is around it
 
 async function retransmissionWords(parameters: Record<string, Parameter>, scene: Scene): Promise<string> {
   const wanted = { name: "retransmissions_known", parameters } as const;
@@ -58,13 +61,14 @@ function matrix(conversations: Conversation[]): HTMLElement {
     Math.log(one.bytes / least) / Math.log(most / least) > 0.5 !== isOnDark;
   const isNarrow =
     columns.length * Math.max(...columns.map((name) => short(name, NAME_LETTERS).length)) > LEVEL_LETTERS;
+  const hasAmounts = (viewWidth() - MATRIX_LEFT) / columns.length > AMOUNT_WIDTH;
   return figure(
     { name: "matrix", title: "bytes between processes (down) and their peers (across)" },
     {
-      marginLeft: 190,
+      marginLeft: MATRIX_LEFT,
       marginTop: 10,
-      marginBottom: isNarrow ? 150 : 30,
-      height: (isNarrow ? 180 : 60) + rows.length * 24,
+      marginBottom: isNarrow ? 170 : 30,
+      height: (isNarrow ? 200 : 60) + rows.length * 24,
       x: {
         domain: columns,
         label: null,
@@ -82,7 +86,7 @@ function matrix(conversations: Conversation[]): HTMLElement {
           title: (one: Conversation) =>
             `${one.process} and ${one.peer}: sent ${bytesText(one.sent)}, received ${bytesText(one.received)}, ${one.trips.toLocaleString("en")} round trips`,
         }),
-        ...(columns.length <= 14
+        ...(hasAmounts
           ? [
               Plot.text(cells, {
                 x: "peer",
@@ -98,8 +102,21 @@ function matrix(conversations: Conversation[]): HTMLElement {
   );
 }
 
-const retransmissionsOf = (row: Row): string =>
-  example("retransmissions", { process_id: String(row["process_id"] ?? 0) });
+// The condition on socket_calls() that leaves the calls of a row.
+const conditionOf = (row: Row): string =>
+  `${row["process_id"] == null ? "process_id IS NULL" : `process_id = ${String(row["process_id"])}`} AND ${isText("peer", row["peer"])}`;
+
+function retransmissionsOf(row: Row): string {
+  const { from_ns, to_ns } = selection();
+  const bounds = [
+    ...(from_ns === undefined ? [] : [`at_ns >= ${from_ns}`]),
+    ...(to_ns === undefined ? [] : [`at_ns <= ${to_ns}`]),
+  ];
+  return example("retransmissions", {
+    condition: conditionOf(row),
+    stretch: bounds.length === 0 ? "true" : bounds.join(" AND "),
+  });
+}
 
 // Everybody on a circle, as thick a line as there were bytes.
 function graph(conversations: Conversation[]): HTMLElement {
@@ -148,7 +165,7 @@ function graph(conversations: Conversation[]): HTMLElement {
           "font-size": 12,
           fill: colour("text"),
         },
-        short(name, 34),
+        short(name, GRAPH_LETTERS),
         svg("title", {}, name),
       ),
     );
@@ -185,7 +202,12 @@ async function fillSockets(scene: Scene): Promise<Child[]> {
   const shape = scene.place.words.get("as") ?? "matrix";
   const retransmissions = await retransmissionWords(stretch, scene);
   const peers = new Set(conversations.flatMap(({ process, peer }) => [process, peer])).size;
-  const condition = (row: Row): string => `${whoOf(row)} AND object_type = 'socket'`;
+  const all = Number(recordsOf(rows)[0]?.["all_conversations"] ?? 0),
+    count = (value: number): string => value.toLocaleString("en");
+  const many =
+    all > conversations.length
+      ? `the ${count(conversations.length)} with most bytes of ${count(all)} conversations`
+      : `${count(all)} ${all === 1 ? "conversation" : "conversations"}`;
   return [
     element(
       "div",
@@ -202,16 +224,16 @@ async function fillSockets(scene: Scene): Promise<Child[]> {
       element(
         "span",
         { class: "faint" },
-        `${conversations.length.toLocaleString("en")} conversations${peers > PEERS_MAX ? `; the picture has the ${PEERS_MAX} with most bytes` : ""}; ${retransmissions}`,
+        `${many}${peers > PEERS_MAX ? `; the picture has the ${PEERS_MAX} with most bytes` : ""}; ${retransmissions}`,
       ),
     ),
     shape === "graph" ? graph(conversations) : matrix(conversations),
     rowsTable(rows, {
       caption: "Conversations",
-      hidden: ["process_id", "who"],
+      hidden: ["process_id", "who", "all_conversations"],
       link: {
         process: (row, words) => filterLink(words, whoOf(row), "overview"),
-        calls: (row, words) => eventsLink(words, condition(row)),
+        calls: (row, words) => element("a", { href: socketCallsAddress("socket_calls()", conditionOf(row)) }, words),
         retransmissions: (row, words) =>
           Number(row["retransmissions"]) === 0
             ? words
@@ -233,7 +255,7 @@ async function waits(scene: Scene): Promise<Child[]> {
       caption: "Longest waits",
       hidden: ["event_id"],
       link: {
-        at_ns: (row) => eventsLink(durationText(Number(row["at_ns"])), at(row)),
+        at_ns: (row) => eventsLink(momentText(Number(row["at_ns"])), at(row)),
         process: (row, words) =>
           element("a", { href: address("query", { sql: example("event", { condition: at(row) }) }) }, words),
       },

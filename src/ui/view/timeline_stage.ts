@@ -412,7 +412,7 @@ export class Stage implements Hands {
     const { span, lanes } = this.state,
       rows = this.rowsInView();
     if (this.chosenRun === null) {
-      this.words.textContent = `${durationText(span.to - span.from)} in view · ${lanes.lanes.length.toLocaleString("en")} lanes · ${lanes.all.events.toLocaleString("en")} calls in all${this.where === "" ? "" : " that the filter leaves"}${this.lateWords()}`;
+      this.words.textContent = `${durationText(span.to - span.from)} in view · ${lanes.lanes.length.toLocaleString("en")} lanes · ${lanes.all.events.toLocaleString("en")} events in all${this.where === "" ? "" : " that the filter leaves"}${this.lateWords()}`;
     }
     if (this.rowsTable.closest("details")?.open === true) {
       this.rowsTable.replaceChildren(viewTable(this.state, rows));

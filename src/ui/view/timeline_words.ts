@@ -40,7 +40,7 @@ export function runWords(drawing: Drawing, run: Run): string {
   const words: string[] = [];
   if (run.event === null) {
     const count = picture.count[run.index] ?? 0;
-    words.push(`${who}: ${count.toLocaleString("en")} calls in about ${durationText(run.end - run.begin)}`);
+    words.push(`${who}: ${count.toLocaleString("en")} events in about ${durationText(run.end - run.begin)}`);
     words.push(busyWords(fill, work, ran, lanes.all.rows.threads[run.row] ?? 1));
     words.push(momentText(run.begin, Math.max((run.end - run.begin) / 100, 1)));
   } else {
@@ -245,7 +245,7 @@ export function viewTable(drawing: Drawing, rows: number[]): HTMLElement {
     kind: isNumber ? "number" : "text",
   });
   return table(
-    [column("row"), column("what"), column("calls", true), column("failed"), column("gaps", true)],
+    [column("row"), column("what"), column("events", true), column("failed"), column("gaps", true)],
     cells,
     "What is in view",
   );

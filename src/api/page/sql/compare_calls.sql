@@ -4,4 +4,4 @@ SELECT CASE $by WHEN 'program' THEN regexp_replace(process, '\[[0-9]+\]$', '')
                 ELSE name END AS key,
        count(*) AS calls, coalesce(sum(bytes), 0)::BIGINT AS bytes, count(*) FILTER (WHERE is_failure(error, class)) AS errors, coalesce(sum(duration_ns), 0)::BIGINT AS time_ns,
        coalesce(quantile_disc(duration_ns, 0.99), 0)::BIGINT AS p99_ns
-FROM selected WHERE parent_event_id IS NULL AND key IS NOT NULL GROUP BY key ORDER BY time_ns DESC, key
+FROM selected_calls() WHERE key IS NOT NULL GROUP BY key ORDER BY time_ns DESC, key

@@ -1,3 +1,3 @@
 -- How many calls took how long: a band is a fourth of the logarithm of nanoseconds to the base 2. Waiting is left out.
 SELECT floor(log2(greatest(duration_ns, 1)) / 0.25)::INTEGER AS band, count(*) AS calls
-FROM selected WHERE parent_event_id IS NULL AND duration_ns IS NOT NULL AND class <> 'wait' GROUP BY band ORDER BY band
+FROM selected_calls() WHERE duration_ns IS NOT NULL AND class <> 'wait' GROUP BY band ORDER BY band

@@ -39,3 +39,17 @@ test("of a stretch of time it is what was sent again in it", async () => {
   }
   assert.equal(shown[0] + shown[1], page.number("SELECT sum(segments) FROM retransmissions"));
 });
+
+test("who shows the first of many says of how many", async (t) => {
+  const many = await openPage("peers", "#sockets");
+  t.after(() => many.close());
+  const all = many.number("SELECT count(*) FROM conversations()");
+  assert.ok(all >= 320, "a datagram to each of 320");
+  assert.match(await many.part("Who talked to whom").innerText(), new RegExp(`the 300 with most bytes of ${all} conversations`));
+  await many.go("#file");
+  const files = many.number("SELECT count(DISTINCT object_id) FROM file_uses() WHERE object_type = 'file'");
+  assert.ok(files > 230);
+  assert.match(await many.part("Files").innerText(), new RegExp(`the 200 with most bytes of ${files}`));
+  await many.page.locator("input[type=search]").fill("/file22");
+  await many.page.waitForFunction(() => /\b11, those with most bytes first/.test(document.querySelector('section[aria-label="Files"]').innerText));
+});

@@ -140,6 +140,22 @@ def lossy(trace, folder):
         lab.close()
 
 
+# More peers and files than a table shows.
+PEERS = r"""
+import os, socket, sys
+talk = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for port in range(1, 321):
+    talk.sendto(b"x" * port, ("127.0.0.1", 20000 + port))
+for number in range(230):
+    with open(f"{sys.argv[1]}/file{number}", "w") as file:
+        file.write("y")
+"""
+
+
+def peers(trace, folder):
+    record(trace, "--", sys.executable, "-c", PEERS, folder)
+
+
 # Waits that name no object.
 def waits(trace, _):
     record(trace, "--", support.program("waits"))
@@ -239,7 +255,7 @@ def namespaces(trace, folder):
         lab.close()
 
 
-TRACES = {function.__name__: function for function in (postgres, git, git_again, relay, dyed, crowd, lossy, waits, hosts, namespaces, hostile, empty, one)}
+TRACES = {function.__name__: function for function in (postgres, git, git_again, relay, dyed, crowd, lossy, peers, waits, hosts, namespaces, hostile, empty, one)}
 
 
 def origin():

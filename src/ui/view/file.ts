@@ -3,7 +3,7 @@
 import type { Parameter, RowsName } from "../generated/api";
 import * as Plot from "@observablehq/plot";
 import { askRecords, askRows, recordsOf } from "../client/client";
-import { address, go, note as noteInAddress, place, selection, sqlText } from "../model/place";
+import { address, go, note as noteInAddress, place, selection } from "../model/place";
 import { colour, contentColour } from "../model/theme";
 import { bytesText, durationText, momentText, niceStep } from "../model/words";
 import { brushed, figure, panelWidth, timeAxis } from "./charts";
@@ -11,7 +11,7 @@ import { choice, element, failure, harmless, lacking, note, short, type Child } 
 import { legend } from "./overview";
 import { showPanels, type Panel } from "./panels";
 import { framed } from "./readout";
-import { askedTable, eventsLink, filterLink, whoOf } from "./rows";
+import { askedTable, eventsLink, filterLink, isText, rowsTable, usesOf, whoOf } from "./rows";
 import { svg } from "./svg";
 import type { Scene, View } from "./view";
 
@@ -45,6 +45,7 @@ function patternMarks(moves: Move[], byThread: boolean): Plot.Markish[] {
       y2: (move: Move) => move.first + move.bytes,
       stroke: byThread ? "thread" : (move: Move) => accessColour(move.access),
       strokeWidth: 2.5,
+      strokeLinecap: "square", // what is short is seen
       title: (move: Move) =>
         `${move.thread} ${move.access} ${move.bytes.toLocaleString("en")} bytes at ${move.first.toLocaleString("en")}, ${momentText(move.at, 1000)}`,
     }),
@@ -307,8 +308,7 @@ function who(scene: Scene, object: string): Panel {
         hidden: ["process_id", "who"],
         link: {
           process: (row, words) => filterLink(words, whoOf(row), "overview"),
-          calls: (row, words) =>
-            eventsLink(words, `(object_id = ${object} OR object2_id = ${object}) AND ${whoOf(row)}`),
+          calls: (row, words) => eventsLink(words, `${usesOf(object)} AND ${whoOf(row)}`),
         },
       }),
   };
@@ -325,7 +325,11 @@ function calls(scene: Scene, object: string): Panel {
         signal: scene.signal,
         caption: title,
         link: {
-          calls: (row, words) => eventsLink(words, `object_id = ${object} AND name = ${sqlText(String(row["name"]))}`),
+          calls: (row, words) =>
+            eventsLink(
+              words,
+              `${usesOf(object)} AND ${isText("name", row["name"])} AND ${isText("error", row["error"] || null)}`,
+            ),
         },
       }),
   };
@@ -407,32 +411,32 @@ function showFiles(scene: Scene): Promise<void> {
     value: like(),
   });
   const list = element("div", {});
-  const find = async (): Promise<Child[]> => {
+  const said = element("span", { class: "faint", role: "status" });
+  const find = async (): Promise<void> => {
     const asked = like();
-    const found = await askedTable({
+    const rows = await askRows({
       name: "files",
       parameters: { like: asked },
+      selection: selection(),
       signal: scene.signal,
+    });
+    const table = rowsTable(rows, {
       caption: "Files",
-      hidden: ["object_id", ...(scene.trace.hosts.length > 1 ? [] : ["host"])],
+      hidden: ["object_id", "all_files", ...(scene.trace.hosts.length > 1 ? [] : ["host"])],
       link: {
         file: (row, words) =>
           element("a", { href: address("file", { object: String(row["object_id"]) }), title: words }, short(words, 90)),
       },
     });
-    const children = found.length === 0 ? [note("no file here: a wider filter or a longer time has some")] : found;
+    const count = (value: number): string => value.toLocaleString("en"),
+      all = Number(recordsOf(rows)[0]?.["all_files"] ?? 0);
     if (asked === like()) {
-      list.replaceChildren(...children);
+      list.replaceChildren(all === 0 ? note("no file here: a wider filter or a longer time has some") : table);
+      said.textContent =
+        all === 0
+          ? ""
+          : `${all > rows.rows.length ? `the ${count(rows.rows.length)} with most bytes of ${count(all)}` : `${count(all)}, those with most bytes first`}; choose one`;
     }
-    return [
-      element(
-        "div",
-        { class: "row" },
-        search,
-        element("span", { class: "faint" }, "those with most bytes first; choose one"),
-      ),
-      list,
-    ];
   };
   const findAgain = async (): Promise<void> => {
     scene.main.setAttribute("aria-busy", "true");
@@ -445,7 +449,10 @@ function showFiles(scene: Scene): Promise<void> {
   };
   const whenTyped = whenStill(list, scene.signal, () => void findAgain());
   search.addEventListener("input", whenTyped);
-  const fill = find;
+  const fill = async (): Promise<Child[]> => {
+    await find();
+    return [element("div", { class: "row" }, search, said), list];
+  };
   return showPanels(scene, [{ title: "Files", isWide: true, fill }]);
 }
 

@@ -218,6 +218,19 @@ bool StripComparison::is_shifted() const {
            }) != places.end();
 }
 
+bool StripComparison::is_whole(const Strip& reference, const Strip& copy) const {
+    return !places.empty() && places.front() == std::pair(reference.begin(), copy.begin()) &&
+           places.back() == std::pair(reference.end(), copy.end());
+}
+
+std::uint64_t StripComparison::differing_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const Stretch& stretch : stretches) {
+        bytes += stretch.outcome == Outcome::kNotCompared ? 0 : stretch.end - stretch.begin;
+    }
+    return bytes;
+}
+
 bool StripComparison::is_same(std::uint64_t copy_begin, std::uint64_t copy_end) const {
     auto next = std::partition_point(places.begin(), places.end(), [&](const auto& place) {
         return place.second <= copy_begin;

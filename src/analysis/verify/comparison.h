@@ -44,6 +44,10 @@ struct StripComparison {
 
     // Whether something was put in or taken out between some of the common places.
     bool is_shifted() const;
+    // Whether the strips that were compared begin and end at common places.
+    bool is_whole(const Strip& reference, const Strip& copy) const;
+    // Of the reference: compared and not equal.
+    std::uint64_t differing_bytes() const;
     // Whether bytes of the copy are known to be the same as in the reference.
     bool is_same(std::uint64_t copy_begin, std::uint64_t copy_end) const;
     // Where in the copy a byte of the reference should be.

@@ -5,7 +5,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "analysis/verify/file_writes.h"
+#include "analysis/verify/origins.h"
+#include "analysis/verify/readers.h"
 #include "analysis/verify/stored_copies.h"
 
 namespace dyetrace::analysis {
@@ -41,7 +42,7 @@ class Family {
         hold_against_first_file(copies_, members_, reference_, comparisons_, changes_);
     }
 
-    void judge(const FileWrites& writes, std::size_t changes_max, CopyVerdict& verdict) {
+    void judge(const Origins& origins, std::size_t changes_max, CopyVerdict& verdict) {
         for (const std::size_t member : members_) {
             if (member == reference_) {
                 continue;
@@ -51,8 +52,7 @@ class Family {
             verdict.compared_bytes += comparison.compared_bytes;
             verdict.unknown_bytes += comparison.unknown_bytes;
             for (const Stretch& stretch : comparison.stretches) {
-                if (is_bad(member, stretch)) {
-                    explain(member, stretch);
+                if (is_bad(member, stretch) && explain(member, stretch)) {
                     continue;
                 }
                 std::uint64_t unknown = stretch.unknown_bytes;
@@ -66,13 +66,16 @@ class Family {
         }
         add_framed();
         for (Change& change : changes_) {
-            if (verdict.changes.size() == changes_max) {
-                ++verdict.changes_left_out;
-                continue;
+            change.replaced_by = written_back(change);
+            if (!change.replaced_by) {
+                change.replaced_by = origins.replacer_of(
+                    change, [&](std::size_t copy) { return comparisons_.contains(copy); });
             }
-            find_overwriter(writes, change);
-            if (!is_told(change, verdict)) {
-                verdict.changes.push_back(std::move(change));
+            auto& told = change.replaced_by ? verdict.replaced : verdict.changes;
+            if (told.size() == changes_max) {
+                ++(change.replaced_by ? verdict.replaced_left_out : verdict.changes_left_out);
+            } else if (!is_told(change, told)) {
+                told.push_back(std::move(change));
             }
         }
     }
@@ -108,6 +111,9 @@ class Family {
             if (entry->second.is_shifted()) {
                 shifted_.insert(member);
             }
+            if (entry->second.is_whole(copies_[reference_].strip, copies_[member].strip)) {
+                whole_.insert(member);
+            }
         }
     }
 
@@ -135,15 +141,18 @@ class Family {
         });
     }
 
-    // Whether that is told: more or fewer bytes from one file to another one, or other ones. Not other ones from connection to connection where both
-    // may have frames, each at another place: what the one takes out there and the other one puts in may be as long.
+    // Whether that is told: more or fewer bytes from one file to another one, or other ones. Not of a file that has the other one in it, with frames of its
+    // own: an archive, a journal. Nor other ones from connection to connection where both may have frames, each at another place: what the one takes out there
+    // and the other one puts in may be as long.
     bool is_bad(std::size_t copy, const Stretch& stretch) const {
         const bool from_file = copies_[reference_].in_file, to_file = copies_[copy].in_file;
+        const bool is_inside = shifted_.contains(copy) && !whole_.contains(copy);
         switch (stretch.outcome) {
             case Outcome::kChanged:
-                return from_file || to_file || !shifted_.contains(copy);
+                return from_file && to_file ? !is_inside
+                                            : from_file || to_file || !shifted_.contains(copy);
             case Outcome::kResized:
-                return from_file && to_file;
+                return from_file && to_file && !is_inside;
             case Outcome::kNotCompared:
                 break;
         }
@@ -217,33 +226,45 @@ class Family {
         std::vector<std::size_t> unknown;  // that were passed
     };
 
-    // Those in `passed` are left out; what was looked at is added.
+    // Those in `passed` are left out. One that is bad in the same way may be farther away than one that is good: who puts a file together of an old one and of
+    // what arrives has both in front.
     Before before(std::size_t copy,
                   const Stretch& stretch,
-                  std::unordered_set<std::size_t>& passed) const {
+                  const std::unordered_set<std::size_t>& passed) const {
         Before result;
         std::vector<std::size_t> waiting{copy};
-        for (std::size_t i = 0; i < waiting.size() && !result.bad && !result.good; ++i) {
+        std::unordered_set<std::size_t> seen = passed;
+        for (std::size_t i = 0; i < waiting.size() && !result.bad; ++i) {
+            const bool is_good_nearer = result.good.has_value();
             const auto parents = parents_.find(waiting[i]);
             if (parents == parents_.end()) {
                 continue;
             }
             for (const CopyLink& link : parents->second) {
-                if (!passed.insert(link.from).second) {
+                if (!seen.insert(link.from).second) {
                     continue;
                 }
                 const State state = state_of(link.from, stretch);
                 if (state == State::kOpen) {
                     waiting.push_back(link.from);
-                } else if (state == State::kBad) {
-                    result.bad = result.bad.value_or(link.from);
-                } else {
+                    if (!is_good_nearer) {
+                        result.unknown.push_back(link.from);
+                    }
+                } else if (state == State::kGood) {
                     result.good = result.good.value_or(link);
+                } else if (!is_good_nearer || has_same_bytes(copy, link.from, stretch)) {
+                    result.bad = result.bad.value_or(link.from);
                 }
             }
         }
-        result.unknown.assign(waiting.begin() + 1, waiting.end());
         return result;
+    }
+
+    bool has_same_bytes(std::size_t copy, std::size_t other, const Stretch& stretch) const {
+        const Stretch& there = bad_stretch(other, stretch);
+        const auto sum = copies_[copy].strip.sum_of(stretch.copy_begin, stretch.copy_end);
+        return sum && there.begin == stretch.begin && there.end == stretch.end &&
+               sum == copies_[other].strip.sum_of(there.copy_begin, there.copy_end);
     }
 
     const Stretch& bad_stretch(std::size_t copy, const Stretch& where) const {
@@ -272,14 +293,15 @@ class Family {
         }
     }
 
-    // Back to the first copy that is bad there.
-    void explain(std::size_t copy, const Stretch& stretch) {
+    // Back to the first copy that is bad there. False if nothing says that the bytes belong together.
+    bool explain(std::size_t copy, const Stretch& stretch) {
         std::unordered_set<std::size_t> passed{copy};
         std::size_t first = copy;
         const Stretch* where = &stretch;
         Before found = before(first, *where, passed);
         while (found.bad) {
             first = *found.bad;
+            passed.insert(first);
             where = &bad_stretch(first, *where);
             found = before(first, *where, passed);
         }
@@ -287,6 +309,10 @@ class Family {
             number_of_.try_emplace({first, where->begin}, changes_.size());
         if (is_new) {
             Change change = change_of(first, *where, found);
+            if (!is_founded(change)) {
+                number_of_.erase(number);
+                return false;
+            }
             number->second = same_in_file(change);
             if (number->second == changes_.size()) {
                 changes_.push_back(std::move(change));
@@ -299,6 +325,51 @@ class Family {
                 change.later.push_back(one);
             }
         }
+        return true;
+    }
+
+    // What was put in on one side of a channel comes out on the other. Else a copy has to be as long as the reference, or mostly the same; and the ends of
+    // connections, where each has its own greetings, belong together only if one process passed all of it on.
+    bool is_founded(const Change& change) const {
+        if (change.place != Place::kMemory && change.place != Place::kBetween) {
+            return true;
+        }
+        const StripComparison& comparison = comparisons_.at(change.bad);
+        const Strip& reference = copies_[reference_].strip;
+        const bool is_whole = whole_.contains(change.bad);
+        const bool on_connections = !copies_[reference_].in_file && !copies_[change.bad].in_file;
+        const bool at_end =
+            change.stretch.begin == reference.begin() || change.stretch.end == reference.end();
+        if (at_end && on_connections && (!is_whole || change.place == Place::kBetween)) {
+            return false;
+        }
+        return is_whole ? comparison.places.size() > 2
+                        : comparison.differing_bytes() * 2 <= comparison.compared_bytes;
+    }
+
+    // A call that wrote other bytes to where the good ones were read, of a process that read them or gave the bad ones away.
+    std::optional<std::uint64_t> written_back(const Change& change) const {
+        const Copy& good = copies_[change.good];
+        if (!good.in_file || good.object == 0) {
+            return std::nullopt;
+        }
+        const std::uint64_t good_end =
+            change.good_begin + (change.stretch.end - change.stretch.begin);
+        for (std::size_t i = 0; i < copies_.size(); ++i) {
+            const Copy& copy = copies_[i];
+            if (copy.object2 != good.object ||
+                (copy.process != good.process && copy.process != copies_[change.bad].process)) {
+                continue;
+            }
+            const bool is_same =
+                comparisons_.contains(i) && stretches_in(i, change.stretch).empty();
+            const MovedPiece& piece = copy.strip.piece_at(change.good_begin);
+            if (!is_same && copy.strip.moved_between(change.good_begin, good_end) > 0 &&
+                piece.end_ns > good.strip.piece_at(change.good_begin).end_ns) {
+                return piece.event;
+            }
+        }
+        return std::nullopt;
     }
 
     // Several may read the same bad bytes of a file: that is one change. Which one: as many as there are if it is none of them.
@@ -319,15 +390,13 @@ class Family {
     }
 
     // Copies that come from two origins, such as a file that two wrote, are held against both.
-    static bool is_told(const Change& change, CopyVerdict& verdict) {
-        const auto told =
-            std::find_if(verdict.changes.begin(), verdict.changes.end(), [&](const Change& other) {
-                return other.bad == change.bad &&
-                       other.stretch.copy_begin < change.stretch.copy_end &&
-                       change.stretch.copy_begin < other.stretch.copy_end &&
-                       other.reference != change.reference;
-            });
-        if (told == verdict.changes.end()) {
+    static bool is_told(const Change& change, std::vector<Change>& changes) {
+        const auto told = std::find_if(changes.begin(), changes.end(), [&](const Change& other) {
+            return other.bad == change.bad && other.stretch.copy_begin < change.stretch.copy_end &&
+                   change.stretch.copy_begin < other.stretch.copy_end &&
+                   other.reference != change.reference;
+        });
+        if (told == changes.end()) {
             return false;
         }
         for (const std::size_t later : change.later) {
@@ -355,81 +424,19 @@ class Family {
         return change;
     }
 
-    // Whether what that copy put into the file is good where the change is: then it is the last that was.
-    bool was_written_well(std::optional<std::size_t> copy, Change& change) const {
-        if (!copy || *copy == change.good) {
-            return copy.has_value();
-        }
-        const StripComparison comparison =
-            compare_strips(copies_[reference_].strip, copies_[*copy].strip);
-        const bool is_good = std::none_of(
-            comparison.stretches.begin(), comparison.stretches.end(), [&](const Stretch& one) {
-                return one.begin < change.stretch.end && change.stretch.begin < one.end;
-            });
-        if (is_good) {
-            change.good = *copy;
-            change.good_begin = comparison.place_of(change.stretch.begin);
-            change.good_event = copies_[*copy].strip.piece_at(change.good_begin).event;
-        }
-        return is_good;
-    }
-
-    // What was read there may come from a write that has nothing to do with the good copy.
-    void find_overwriter(const FileWrites& writes, Change& change) const {
-        if (change.place != Place::kFile) {
-            return;
-        }
-        const std::vector<MovedPiece>& pieces = copies_[change.bad].strip.pieces();
-        for (std::size_t i = copies_[change.bad].strip.index_at(change.stretch.copy_begin);
-             i < pieces.size() && pieces[i].position < change.stretch.copy_end;
-             ++i) {
-            for (const TrailFlow& flow : writes.read_by(pieces[i].event)) {
-                if (flow.to_offset < change.stretch.copy_end &&
-                    change.stretch.copy_begin < flow.to_offset + flow.bytes &&
-                    !was_written_well(writes.copy_of(flow.from_event), change)) {
-                    change.overwritten_by = flow.from_event;
-                    return;
-                }
-            }
-        }
-    }
-
     const std::vector<Copy>& copies_;
     const std::vector<CopyLink>& links_;
     std::size_t reference_;
     std::vector<std::size_t> members_;
     std::map<std::size_t, StripComparison> comparisons_;
     std::unordered_set<std::size_t> shifted_;  // members with something put in or taken out
+    std::unordered_set<std::size_t> whole_;    // members that begin and end as the reference
     std::unordered_map<std::size_t, std::vector<CopyLink>> parents_;  // by child
     std::unordered_map<std::size_t, std::vector<std::size_t>> later_of_;
     std::vector<Change> changes_;
     std::map<std::pair<std::size_t, std::uint64_t>, std::size_t>
         number_of_;  // of a change, by its bad copy and where it begins
 };
-
-// A file that nobody wrote while it was recorded, and that two read: the later one is held against the earlier one.
-void link_readers(const std::vector<Copy>& copies, std::vector<CopyLink>& links) {
-    std::unordered_set<std::size_t> with_parent;
-    for (const CopyLink& link : links) {
-        with_parent.insert(link.to);
-    }
-    std::map<std::uint64_t, std::size_t> first_of;  // by object
-    std::vector<std::size_t> order;
-    for (std::size_t i = 0; i < copies.size(); ++i) {
-        if (copies[i].object != 0 && !with_parent.contains(i)) {
-            order.push_back(i);
-        }
-    }
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return copies[a].first_ns < copies[b].first_ns;
-    });
-    for (const std::size_t copy : order) {
-        const auto [first, is_new] = first_of.emplace(copies[copy].object, copy);
-        if (!is_new) {
-            links.push_back({first->second, copy, FlowRule::kFile});
-        }
-    }
-}
 
 }  // namespace
 
@@ -447,7 +454,7 @@ CopyVerdict verify(const std::vector<Copy>& copies,
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
         return copies[a].first_ns < copies[b].first_ns;
     });
-    const FileWrites writes(copies, flows);
+    const Origins origins(copies, flows);
     CopyVerdict verdict;
     std::unordered_set<std::size_t> with_parent;
     for (const CopyLink& link : links) {
@@ -463,7 +470,7 @@ CopyVerdict verify(const std::vector<Copy>& copies,
         seen.insert(family.members().begin(), family.members().end());
         if (family.members().size() > 1) {
             verdict.references.push_back(copy);
-            family.judge(writes, changes_max, verdict);
+            family.judge(origins, changes_max, verdict);
         }
     };
     for (const std::size_t copy : order) {

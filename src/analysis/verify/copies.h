@@ -12,6 +12,9 @@
 // connections that have as many bytes more or less. Where all that is known of the source is a connection, with frames of its own, files are held
 // against the first file, too.
 //
+// Bytes in the place of others, put there by a call that is known, are a new version, and no change: what comes from elsewhere (origins.h), and what
+// a program reads of a file and writes back to it with other bytes in it, as a database does with its pages; nor is what else it writes of them, as a journal.
+//
 // Nobody can tell from the outside whether a program meant to change bytes.
 //
 // Limits: kReferencesMax references are looked at, the earliest ones, and kChangesMax changes told; the others are counted.
@@ -63,12 +66,12 @@ struct Change {
     std::uint64_t good_begin = 0;                  // position of its first byte in `good`
     std::uint64_t good_event = 0, bad_event = 0;   // the calls that moved its first byte
     Place place = Place::kBetween;
-    std::optional<std::uint64_t>
-        overwritten_by;  // of kFile: the event that wrote there last, and is no part of `good`
+    std::optional<std::uint64_t> replaced_by;  // the event that put other bytes there
 };
 
 enum class Sameness : std::uint8_t {
     kSame,       // all bytes of all copies
+    kReplaced,   // but for those in whose place others were put, by calls that are known
     kDifferent,  // some are not the same
     kNotAllCompared,  // those that could be compared are the same; of others no later copy shows that they were good
 };
@@ -76,22 +79,25 @@ enum class Sameness : std::uint8_t {
 struct CopyVerdict {
     std::vector<std::size_t> references;
     std::vector<Change> changes;       // by reference, and then by the time of the bad copy
+    std::vector<Change> replaced;      // those with `replaced_by`
     std::size_t copies_compared = 0;   // references left out
     std::uint64_t compared_bytes = 0;  // in all copies
     std::uint64_t unknown_bytes = 0;   // that could not be
     std::uint64_t open_bytes = 0;      // of these: also in no later copy
     std::size_t references_left_out = 0;
     std::size_t changes_left_out = 0;
+    std::size_t replaced_left_out = 0;
 
     Sameness sameness() const {
         return !changes.empty() ? Sameness::kDifferent
                : copies_compared == 0 || open_bytes > 0 || references_left_out > 0
                    ? Sameness::kNotAllCompared
-                   : Sameness::kSame;
+               : !replaced.empty() ? Sameness::kReplaced
+                                   : Sameness::kSame;
     }
 };
 
-// `flows` of the rule file tell who wrote last what was read.
+// `flows` tell whence the bytes of copies come.
 CopyVerdict verify(const std::vector<Copy>& copies,
                    std::vector<CopyLink> links,
                    std::span<const TrailFlow> flows,

@@ -40,6 +40,17 @@ class CopiesTest : public ::testing::Test {
             links_.push_back({number - 1, number, number % 2 == 1 ? FlowRule::kAnchor : between_});
         }
     }
+    // To the byte there in a copy.
+    void add_flow(std::uint64_t from_event, std::size_t to, std::uint64_t at, FlowRule rule) {
+        const MovedPiece& piece = copies_[to].strip.piece_at(at);
+        flows_.push_back({.from_event = from_event,
+                          .to_event = piece.event,
+                          .from_offset = at,
+                          .to_offset = at,
+                          .to_position = static_cast<std::uint32_t>(at - piece.position),
+                          .bytes = 1,
+                          .rule = rule});
+    }
     CopyVerdict verdict() const { return verify(copies_, links_, flows_); }
     Change only_change() const {
         const CopyVerdict found = verdict();
@@ -93,23 +104,74 @@ TEST_F(CopiesTest, that_arrived_bad_were_changed_on_the_way) {
         EXPECT_EQ(change.bad, 2u);
         EXPECT_EQ(change.place, place);
         EXPECT_EQ(change.stretch.begin, 0u);
-        EXPECT_FALSE(change.overwritten_by);
+        EXPECT_FALSE(change.replaced_by);
     }
 }
 
-TEST_F(CopiesTest, of_a_file_that_somebody_else_wrote_to_name_him) {
+TEST_F(CopiesTest, of_a_file_that_somebody_else_wrote_to_were_replaced_and_name_him) {
     between_ = FlowRule::kFile;
-    for (const bool bad : {false, false, true}) {
+    for (const bool bad : {false, false, true, true}) {
         add(bad ? flipped(kContent, 9000) : kContent);
     }
-    const std::uint64_t reader = copies_[2].strip.piece_at(9000).event;
-    flows_.push_back({.from_event = 777,
-                      .to_event = reader,
-                      .from_offset = 9000,
-                      .to_offset = 9000,
-                      .bytes = 1,
-                      .rule = FlowRule::kFile});
-    EXPECT_EQ(only_change().overwritten_by, 777u);
+    EXPECT_EQ(verdict().sameness(), Sameness::kDifferent);
+    add_flow(777, 2, 9000, FlowRule::kFile);
+    const CopyVerdict found = verdict();
+    EXPECT_TRUE(found.changes.empty());
+    ASSERT_EQ(found.replaced.size(), 1u);
+    EXPECT_EQ(found.replaced.front().replaced_by, 777u);
+    EXPECT_EQ(found.replaced.front().bad, 2u);
+    EXPECT_EQ(found.replaced.front().later, std::vector<std::size_t>{3});
+    EXPECT_EQ(found.sameness(), Sameness::kReplaced);
+}
+
+// A program reads a page and writes it back with something else in it, and so into its journal.
+TEST_F(CopiesTest, that_were_written_back_to_the_file_they_were_read_from_are_a_new_version) {
+    in_files_ = true;
+    add(kContent);
+    add(flipped(kContent, 9000));
+    EXPECT_EQ(only_change().place, Place::kMemory);
+    copies_.push_back({.process = 1,
+                       .object2 = copies_[0].object,
+                       .first_ns = 3,
+                       .in_file = true,
+                       .strip = moved_.strip(flipped(kContent, 9000), {4096})});
+    links_.push_back({0, 2, FlowRule::kAnchor});
+    const CopyVerdict found = verdict();
+    EXPECT_EQ(found.sameness(), Sameness::kReplaced);
+    EXPECT_EQ(found.replaced.size(), 2u);
+    copies_[2].strip = moved_.strip(random_bytes(30'000, 77), {4096});  // nothing of it remains
+    links_.pop_back();
+    EXPECT_EQ(verdict().sameness(), Sameness::kReplaced);
+    copies_[2].process = 9;
+    EXPECT_EQ(verdict().sameness(), Sameness::kDifferent)
+        << "what another one does to the source says nothing of a bad copy";
+}
+
+// As rsync does: an old file and a new part that arrived from somewhere else.
+TEST_F(CopiesTest, that_got_a_part_from_elsewhere_are_no_bad_ones_of_the_old) {
+    in_files_ = true;
+    add(kContent);
+    add(flipped(kContent, 9000));
+    add_flow(555, 1, 9000, FlowRule::kHash);
+    const CopyVerdict found = verdict();
+    EXPECT_EQ(found.sameness(), Sameness::kReplaced);
+    EXPECT_EQ(found.replaced.front().replaced_by, 555u);
+}
+
+// 0 an old version, 1 the new one, which is held against it; 2 passes parts of 1 on with frames, 3 puts the parts and the old version together.
+TEST_F(CopiesTest, that_are_bad_as_one_farther_away_are_not_held_against_who_has_the_old_ones) {
+    const std::string newer = flipped(kContent, 12'345);
+    in_files_ = true;
+    add(kContent);
+    add(newer);
+    in_files_ = false;
+    add(newer.substr(10'000, 2340) + "LEN:" + newer.substr(12'340, 3000));
+    in_files_ = true;
+    add(newer);
+    links_.push_back({0, 3, FlowRule::kAnchor});
+    const Change change = only_change();
+    EXPECT_EQ(change.bad, 1u);
+    EXPECT_EQ(change.later, std::vector<std::size_t>{3});
 }
 
 // Somebody whom no event tells of changed a file that two wrote alike, one after the other.
@@ -136,7 +198,7 @@ TEST_F(CopiesTest, of_a_file_that_was_rewritten_with_the_same_bytes_do_not_accus
     EXPECT_EQ(change.place, Place::kFile);
     EXPECT_EQ(change.good, 2u);
     EXPECT_EQ(change.bad, 3u);
-    EXPECT_FALSE(change.overwritten_by);
+    EXPECT_FALSE(change.replaced_by);
 }
 
 TEST_F(CopiesTest, of_a_changed_file_that_four_read_are_one_change) {
@@ -280,13 +342,53 @@ TEST_F(CopiesTest, that_became_longer_from_file_to_file_are_told_from_who_did_it
     EXPECT_EQ(change.later, (std::vector<std::size_t>{5, 4}));
 }
 
-TEST_F(CopiesTest, that_were_framed_from_file_to_file_are) {
+// Archives and journals: frames in front of, or after, each part, and now and then a byte of a page that is another one in a journal.
+TEST_F(CopiesTest, that_are_framed_in_a_file_or_were_are_not_changed) {
+    in_files_ = true;
+    for (const std::string& archive : {framed(kContent),
+                                       framed(flipped(kContent, 12'345)),
+                                       framed(kContent).substr(4) + "SUM"}) {
+        for (const bool is_taken_out : {false, true}) {
+            copies_.clear();
+            links_.clear();
+            add(is_taken_out ? archive : kContent);
+            add(is_taken_out ? kContent : archive);
+            EXPECT_EQ(verdict().sameness(), Sameness::kNotAllCompared);
+        }
+    }
+    copies_.clear();
+    links_.clear();
+    add(kContent);
+    add(kContent.substr(0, 9000) + kContent.substr(9000 + 700));
+    EXPECT_EQ(only_change().stretch.outcome, Outcome::kResized) << "a part of it is missing";
+}
+
+// Each has its greeting of the same length; what came between is the same.
+TEST_F(CopiesTest, on_two_connections_with_greetings_of_their_own_are_not_changed) {
+    const auto greeted = [&](unsigned session) {
+        return random_bytes(400, session) + kContent + random_bytes(300, session + 1);
+    };
+    add(greeted(20));
+    add(greeted(20));
     in_files_ = true;
     add(kContent);
-    add(framed(kContent));
-    const CopyVerdict found = verdict();
-    ASSERT_EQ(found.changes.size(), 5u);  // the first frame stands in front of all
-    EXPECT_EQ(found.changes.front().stretch.outcome, Outcome::kResized);
+    in_files_ = false;
+    add(greeted(30));
+    EXPECT_TRUE(verdict().changes.empty());
+    copies_[3].strip = moved_.strip(flipped(greeted(30), 17'000), {4096});
+    EXPECT_EQ(only_change().bad, 3u);
+}
+
+// They have a message in common, and are as long by chance.
+TEST_F(CopiesTest, that_are_mostly_other_content_are_not_changed) {
+    add(kContent.substr(0, 5000) + random_bytes(20'000, 40));
+    add(kContent.substr(0, 5000) + random_bytes(19'000, 41) + kContent.substr(24'000, 4000));
+    EXPECT_TRUE(verdict().changes.empty());
+    copies_.clear();
+    links_.clear();
+    add(random_bytes(3000, 1));
+    add(random_bytes(3000, 2));
+    EXPECT_TRUE(verdict().changes.empty());
 }
 
 TEST_F(CopiesTest, that_were_changed_inside_of_a_frame_lie_between_those_that_can_be_compared) {
@@ -313,13 +415,37 @@ TEST_F(CopiesTest, are_told_from_the_first_bad_one_on_whichever_ended_first) {
 }
 
 TEST_F(CopiesTest, of_a_file_that_two_read_and_nobody_wrote_are_held_against_each_other) {
-    copies_.push_back(
-        {.process = 1, .object = 9, .first_ns = 1, .strip = moved_.strip(kContent, {4096})});
-    copies_.push_back({.process = 2,
-                       .object = 9,
-                       .first_ns = 2,
-                       .strip = moved_.strip(flipped(kContent, 1), {4096})});
-    EXPECT_EQ(only_change().place, Place::kFile);
+    for (const bool in_file : {true, false}) {
+        copies_.clear();
+        for (const bool bad : {false, true}) {
+            copies_.push_back(
+                {.process = bad ? 2u : 1u,
+                 .object = 9,
+                 .first_ns = bad ? 2u : 1u,
+                 .in_file = in_file,
+                 .strip = moved_.strip(bad ? flipped(kContent, 1) : kContent, {4096})});
+        }
+        if (in_file) {
+            EXPECT_EQ(only_change().place, Place::kFile);
+        } else {
+            EXPECT_EQ(verdict().copies_compared, 0u) << "a device gives each other bytes";
+        }
+    }
+}
+
+// A server reads the head of a file, and sends the rest without looking.
+TEST_F(CopiesTest, of_a_file_are_held_against_who_read_most_of_it) {
+    for (const std::uint64_t process : {1, 2, 3}) {
+        copies_.push_back(
+            {.process = process,
+             .object = 9,
+             .first_ns = process,
+             .in_file = true,
+             .strip = moved_.strip(kContent.substr(0, process == 1 ? 600 : 30'000), {4096})});
+    }
+    const CopyVerdict found = verdict();
+    EXPECT_EQ(found.references, std::vector<std::size_t>{1});
+    EXPECT_GE(found.compared_bytes, kContent.size());
 }
 
 TEST_F(CopiesTest, that_two_processes_pass_around_in_a_circle_are_compared_with_the_first_one) {

@@ -65,9 +65,13 @@ void hold_against_first_file(const std::vector<Copy>& copies,
         if (!copies[*at].in_file || comparison.stretches.empty()) {
             continue;
         }
-        const StripComparison among_files = compare_strips(copies[*first].strip, copies[*at].strip);
+        const Strip& stored = copies[*first].strip;
+        const StripComparison among_files = compare_strips(stored, copies[*at].strip);
+        const bool has_frames =
+            among_files.is_shifted() && !among_files.is_whole(stored, copies[*at].strip);
         for (const Stretch& stretch : among_files.stretches) {
-            if (stretch.outcome != Outcome::kNotCompared && is_around_frame(comparison, stretch)) {
+            if (!has_frames && stretch.outcome != Outcome::kNotCompared &&
+                is_around_frame(comparison, stretch)) {
                 add_once(copies, change_between(copies, *first, *at, stretch), changes);
             }
         }

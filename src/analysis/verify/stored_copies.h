@@ -5,7 +5,8 @@
 //   first file    ----- ----- -----         what it stored: compared with the reference but for the bytes around each h
 //   later file    ----- ----- -----         those of this one are compared with the first file
 //
-// What is the same there in both files is compared then, and what is not changed between the two: which of them is good nobody knows.
+// What is the same there in both files is compared then, and what is not changed between the two: which of them is good nobody knows. A file with frames of its
+// own, as a journal, is not held against the first one.
 #pragma once
 
 #include <cstddef>

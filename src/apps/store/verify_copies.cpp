@@ -34,6 +34,7 @@ int status_of(analysis::Sameness sameness) {
         case analysis::Sameness::kNotAllCompared:
             return kExitNotAllCompared;
         case analysis::Sameness::kSame:
+        case analysis::Sameness::kReplaced:
             break;
     }
     return 0;
@@ -112,7 +113,8 @@ void add_verify_copies(CLI::App& app, int& exit_status) {
     verb->footer(
         "A trace that was recorded with --content=anchors tells the piece that changed,\n"
         "one with --content=bytes the bytes too.\n\n"
-        "Exit status: 0 all is the same, 1 something differs, 2 trouble,\n"
+        "Exit status: 0 all is the same, or other bytes were put in its place by a call\n"
+        "that is known, 1 something differs, 2 trouble,\n"
         "3 nothing differs in what could be compared, but not all could be.\n\n"
         "Examples:\n"
         "  dyetrace verify-copies trace --path data.db\n"

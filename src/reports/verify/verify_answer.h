@@ -11,6 +11,7 @@
 //                at 999,822 · event 4712
 //     later bad  2 copies: relay[32] recvfrom 127.0.0.1:51→127.0.0.1:60, relay[32] write /tmp/copy
 //   A program that means to change bytes looks the same.
+//   replaced   vi[40] write /tmp/copy 8,000–9,100         (other bytes were put there, and it is known by whom)
 //   5 copies · 10,485,760 bytes compared, 0 could not be
 //   1 change · no gaps in this time
 #pragma once
@@ -55,10 +56,9 @@ struct VerifyAnswer {
     std::string question;
     std::vector<CopyLabels> copies;  // as verdict counts them
     analysis::CopyVerdict verdict;
-    std::vector<std::string>
-        overwriters;  // by change: who wrote there; empty: nobody that is known
     std::vector<ChangedBytes> changed_bytes;  // by change
-    std::string gaps;                         // what is missing in this time; empty: nothing
+    std::vector<CopyLabels> replacers;  // by what was replaced: the call that put other bytes there
+    std::string gaps;                   // what is missing in this time; empty: nothing
 };
 
 struct VerifyStyle {

@@ -89,7 +89,7 @@ void set_bytes(Json& json, const ChangedBytes& bytes) {
         .set("places_left_out", bytes.differences.places_left_out);
 }
 
-Json change_json(const Change& change, const ChangedBytes& bytes, const std::string& overwriter) {
+Json change_json(const Change& change, const ChangedBytes& bytes) {
     const analysis::Stretch& stretch = change.stretch;
     Json json = Json::object();
     json.set("outcome", stretch.outcome == Outcome::kChanged ? "changed" : "resized")
@@ -104,16 +104,29 @@ Json change_json(const Change& change, const ChangedBytes& bytes, const std::str
         .set("bad_event_id", id_text(change.bad_event));
     set_bytes(json, bytes);
     return json.set("between", numbers_json(change.between))
-        .set("later", numbers_json(change.later))
-        .set("overwritten_by", overwriter.empty() ? Json() : Json(overwriter))
-        .set("overwritten_by_event_id",
-             change.overwritten_by ? Json(id_text(*change.overwritten_by)) : Json());
+        .set("later", numbers_json(change.later));
+}
+
+Json replaced_json(const Change& change, const CopyLabels& replacer) {
+    const analysis::Stretch& stretch = change.stretch;
+    Json json = Json::object();
+    json.set("reference", change.reference).set("begin", stretch.begin).set("end", stretch.end);
+    json.set("copy", change.bad)
+        .set("copy_begin", stretch.copy_begin)
+        .set("copy_end", stretch.copy_end)
+        .set("later", numbers_json(change.later));
+    return json.set("process", replacer.who)
+        .set("name", replacer.name)
+        .set("what", replacer.what)
+        .set("event_id", id_text(replacer.first_event));
 }
 
 const char* sameness_text(analysis::Sameness sameness) {
     switch (sameness) {
         case analysis::Sameness::kSame:
             return "same";
+        case analysis::Sameness::kReplaced:
+            return "replaced";
         case analysis::Sameness::kDifferent:
             return "different";
         case analysis::Sameness::kNotAllCompared:
@@ -126,25 +139,30 @@ const char* sameness_text(analysis::Sameness sameness) {
 
 std::string verify_json(const VerifyAnswer& answer) {
     const analysis::CopyVerdict& verdict = answer.verdict;
-    Json copies = Json::array(), changes = Json::array();
+    Json copies = Json::array(), changes = Json::array(), replaced = Json::array();
     for (std::size_t i = 0; i < answer.copies.size(); ++i) {
         copies.append(copy_json(answer.copies[i], i));
     }
     for (std::size_t i = 0; i < verdict.changes.size(); ++i) {
-        changes.append(
-            change_json(verdict.changes[i], answer.changed_bytes[i], answer.overwriters[i]));
+        changes.append(change_json(verdict.changes[i], answer.changed_bytes[i]));
+    }
+    for (std::size_t i = 0; i < verdict.replaced.size(); ++i) {
+        replaced.append(replaced_json(verdict.replaced[i], answer.replacers[i]));
     }
     Json json = Json::object();
     json.set("question", answer.question)
         .set("verdict", sameness_text(verdict.sameness()))
         .set("references", numbers_json(verdict.references));
-    json.set("copies", std::move(copies)).set("changes", std::move(changes));
+    json.set("copies", std::move(copies))
+        .set("changes", std::move(changes))
+        .set("replaced", std::move(replaced));
     json.set("copies_compared", verdict.copies_compared)
         .set("bytes_compared", verdict.compared_bytes)
         .set("bytes_not_compared", verdict.unknown_bytes)
         .set("bytes_open", verdict.open_bytes)
         .set("references_left_out", verdict.references_left_out)
         .set("changes_left_out", verdict.changes_left_out)
+        .set("replaced_left_out", verdict.replaced_left_out)
         .set("gaps", answer.gaps.empty() ? Json() : Json(answer.gaps));
     return json.text() + "\n";
 }

@@ -149,12 +149,16 @@ class CopyReader {
         }
     }
 
-    // All calls of those who moved a copy, also those that the trail did not reach: they are between its bytes.
+    // All calls of those who moved a copy, also those that the trail did not reach: they are between its bytes. And what they wrote to files which they read
+    // it from: a new version.
     Result<void> collect_pieces() {
         std::set<Key> keys;
         TRY(query::each_operation(database_, [&](const Operation& operation, std::uint64_t) {
             if (reached_.contains(operation.event)) {
                 keys.insert(key_of(operation));
+                if (operation.from.channel == Channel::kFile) {
+                    keys.insert({operation.process, 0, operation.from.object});
+                }
             }
         }));
         bool is_too_many = false;
@@ -267,14 +271,16 @@ class CopyReader {
                 }
             }
         }
-        std::erase_if(verdict.changes, [&](const analysis::Change& change) {
+        const auto is_elsewhere = [&](const analysis::Change& change) {
             const auto& comparisons = in_file[change.reference];
             return std::none_of(comparisons.begin(), comparisons.end(), [&](const auto& one) {
                 return !one.places.empty() &&
                        one.place_of(change.stretch.begin) < question_.path->end &&
                        one.place_of(change.stretch.end) > question_.path->begin;
             });
-        });
+        };
+        std::erase_if(verdict.changes, is_elsewhere);
+        std::erase_if(verdict.replaced, is_elsewhere);
     }
 
     std::string question_text() const {
@@ -299,10 +305,8 @@ class CopyReader {
         for (const Copy& copy : copies_) {
             events.push_back(copy.strip.pieces().front().event);
         }
-        for (const analysis::Change& change : answer.verdict.changes) {
-            if (change.overwritten_by) {
-                events.push_back(*change.overwritten_by);
-            }
+        for (const analysis::Change& change : answer.verdict.replaced) {
+            events.push_back(*change.replaced_by);
         }
         TRY(const auto labels, query::labels_of_events(database_, events));
         const auto labels_of = [&](std::uint64_t event) {
@@ -327,11 +331,14 @@ class CopyReader {
                 end_ns = std::max(end_ns, clock.at(piece.event, piece.end_ns));
             }
         }
-        for (const analysis::Change& change : answer.verdict.changes) {
-            const query::EventLabels event =
-                change.overwritten_by ? labels_of(*change.overwritten_by) : query::EventLabels();
-            answer.overwriters.push_back(
-                event.who.empty() ? "" : fmt::format("{} {}", event.who, event.name));
+        for (const analysis::Change& change : answer.verdict.replaced) {
+            const query::EventLabels event = labels_of(*change.replaced_by);
+            answer.replacers.push_back({.who = event.who,
+                                        .name = event.name,
+                                        .what = event.what,
+                                        .calls = 1,
+                                        .first_event = *change.replaced_by,
+                                        .start_ns = clock.at(*change.replaced_by, event.start_ns)});
         }
         TRY(answer.gaps, query::gaps_between(database_, clock, start_ns, end_ns));
         return {};

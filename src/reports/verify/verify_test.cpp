@@ -38,7 +38,6 @@ VerifyAnswer answer_with(const Change& change) {
     answer.verdict.compared_bytes = 14'000;
     answer.verdict.unknown_bytes = 1000;
     answer.verdict.changes = {change};
-    answer.overwriters = {""};
     answer.changed_bytes.resize(1);
     return answer;
 }
@@ -83,22 +82,48 @@ TEST(VerifyText, says_where_between_which_calls_and_what_was_compared) {
 
 TEST(VerifyText, has_words_for_every_place) {
     Change change = change_in_memory();
-    const auto said = [&](Place place, const std::string& overwriter) {
+    const auto said = [&](Place place) {
         change.place = place;
-        VerifyAnswer answer = answer_with(change);
-        answer.overwriters = {overwriter};
-        const std::string text = verify_text(answer, {});
+        const std::string text = verify_text(answer_with(change), {});
         const std::size_t at = text.find("bytes)\n") + 7;
         return text.substr(at, text.find('\n', at) - at);
     };
-    EXPECT_EQ(said(Place::kFile, ""),
+    EXPECT_EQ(said(Place::kFile),
               "  in the file: its page cache, its disk, or a writer that was not seen");
-    EXPECT_EQ(said(Place::kFile, "vi[7] write"), "  in the file: vi[7] write wrote there");
-    EXPECT_EQ(said(Place::kNetwork, ""), "  on the network");
-    EXPECT_EQ(said(Place::kPipe, ""), "  in the pipe or socket");
-    EXPECT_EQ(said(Place::kBetween, ""), "  between these two");
+    EXPECT_EQ(said(Place::kNetwork), "  on the network");
+    EXPECT_EQ(said(Place::kPipe), "  in the pipe or socket");
+    EXPECT_EQ(said(Place::kBetween), "  between these two");
     change.bad = 2;
-    EXPECT_EQ(said(Place::kMemory, ""), "  in the memory of cat[1] or nc[2], which it made");
+    EXPECT_EQ(said(Place::kMemory), "  in the memory of cat[1] or nc[2], which it made");
+}
+
+TEST(VerifyText, says_who_put_other_bytes_there_and_that_it_is_no_change) {
+    VerifyAnswer answer = answer_with(change_in_memory());
+    Change replaced = change_in_memory();
+    replaced.replaced_by = 20;
+    answer.verdict.changes.clear();
+    answer.verdict.open_bytes = 0;
+    answer.changed_bytes.clear();
+    answer.verdict.replaced = {replaced};
+    answer.replacers = {{.who = "vi[7]", .name = "write", .what = "/a", .first_event = 20}};
+    EXPECT_EQ(verify_text(answer, {}),
+              "/a · are its copies the same?\n"
+              "reference  cat[1] read /a 0–5,000\n"
+              "replaced   vi[7] write /a 1,000–2,500\n"
+              "There other bytes were put, by calls that are known: a new version.\n"
+              "3 copies · 14,000 bytes compared, 1,000 could not be\n"
+              "no change · no gaps in this time\n");
+    EXPECT_NE(verify_json(answer).find("\"verdict\":\"replaced\""), std::string::npos);
+    answer.verdict.replaced.push_back(replaced);
+    answer.replacers.push_back(answer.replacers.front());
+    EXPECT_NE(verify_text(answer, {}).find("replaced   vi[7] write /a 2 places, 3,000 bytes\n"),
+              std::string::npos);
+    for (int i = 0; i < 7; ++i) {
+        answer.verdict.replaced.push_back(replaced);
+        answer.replacers.push_back(
+            {.who = fmt::format("cp[{}]", i), .name = "write", .what = "/a"});
+    }
+    EXPECT_NE(verify_text(answer, {}).find("… 3 more; --json has them\n"), std::string::npos);
 }
 
 TEST(VerifyText, says_how_many_bytes_came_or_went) {
@@ -271,7 +296,6 @@ TEST(VerifyText, stays_within_the_line_and_tells_a_screen_of_changes) {
     change.bad = 3;
     VerifyAnswer answer = answer_with(change);
     answer.verdict.changes.assign(kChangesTold + 5, change);
-    answer.overwriters.assign(kChangesTold + 5, "");
     answer.changed_bytes.resize(kChangesTold + 5);
     const std::string text = verify_text(answer, {});
     EXPECT_NE(text.find("… 5 more changes"), std::string::npos);

@@ -19,6 +19,7 @@ using base::with_separators;
 
 constexpr std::size_t kObjectWidthMin = 16;  // columns that are left to an object's name
 constexpr std::size_t kLaterTold = 3;        // bad copies that are named; the others are counted
+constexpr std::size_t kReplacersTold = 5;    // who put other bytes there; all are counted
 constexpr std::size_t kPlacesTold = 3;       // of one change
 constexpr std::size_t kBytesTold = 8;        // of one place, in hex
 
@@ -53,6 +54,7 @@ std::string plural(std::uint64_t count, std::string_view word, std::string_view 
 std::string changes_text(const analysis::CopyVerdict& verdict) {
     switch (verdict.sameness()) {
         case analysis::Sameness::kSame:
+        case analysis::Sameness::kReplaced:
             return "no change";
         case analysis::Sameness::kNotAllCompared:
             return "no change in what could be compared, which is not all";
@@ -75,7 +77,7 @@ class Writer {
         }
         const auto& changes = answer_.verdict.changes;
         for (std::size_t i = 0; i < std::min(changes.size(), kChangesTold); ++i) {
-            add_change(changes[i], answer_.changed_bytes[i], answer_.overwriters[i]);
+            add_change(changes[i], answer_.changed_bytes[i]);
         }
         if (changes.size() > kChangesTold) {
             out_ += fmt::format("… {} more changes are not told here; --json has them\n",
@@ -85,6 +87,7 @@ class Writer {
             out_ += fmt::format("… {} more changes are left out: ask about fewer bytes\n",
                                 with_separators(answer_.verdict.changes_left_out));
         }
+        add_replaced();
         add_summary();
         return std::move(out_);
     }
@@ -106,7 +109,7 @@ class Writer {
             front + base::truncated_in_front(base::make_harmless(copy.what), room) + tail + "\n";
     }
 
-    std::string where(const Change& change, const std::string& overwriter) const {
+    std::string where(const Change& change) const {
         const CopyLabels& good = answer_.copies[change.good];
         const CopyLabels& bad = answer_.copies[change.bad];
         switch (change.place) {
@@ -116,9 +119,7 @@ class Writer {
                            : fmt::format(
                                  "in the memory of {} or {}, which it made", good.who, bad.who);
             case Place::kFile:
-                return overwriter.empty()
-                           ? "in the file: its page cache, its disk, or a writer that was not seen"
-                           : fmt::format("in the file: {} wrote there", overwriter);
+                return "in the file: its page cache, its disk, or a writer that was not seen";
             case Place::kNetwork:
                 return "on the network";
             case Place::kPipe:
@@ -129,9 +130,7 @@ class Writer {
         return "between these two";
     }
 
-    void add_change(const Change& change,
-                    const ChangedBytes& bytes_of_change,
-                    const std::string& overwriter) {
+    void add_change(const Change& change, const ChangedBytes& bytes_of_change) {
         const analysis::Stretch& stretch = change.stretch;
         const std::uint64_t bytes = stretch.end - stretch.begin;
         const std::uint64_t copy_bytes = stretch.copy_end - stretch.copy_begin;
@@ -145,9 +144,8 @@ class Writer {
         }
         out_ += "\n";
         add_bytes(bytes_of_change);
-        out_ += fmt::format(
-            "  {}\n",
-            base::truncated(base::make_harmless(where(change, overwriter)), style_.width - 2));
+        out_ += fmt::format("  {}\n",
+                            base::truncated(base::make_harmless(where(change)), style_.width - 2));
         add_call("  last good  ", change.good, change.good_begin, change.good_event);
         add_call("  first bad  ", change.bad, stretch.copy_begin, change.bad_event);
         add_names("  between    ", change.between);
@@ -220,6 +218,49 @@ class Writer {
         const std::string line = fmt::format(
             "{}{}: {}", head, plural(copies.size(), "copy", "copies"), base::make_harmless(names));
         out_ += base::truncated(line, style_.width) + "\n";
+    }
+
+    // One line for all that one process put into one object.
+    void add_replaced() {
+        struct Put {
+            const CopyLabels* replacer;
+            std::size_t count = 0;
+            std::uint64_t bytes = 0;
+            std::string where = {};
+        };
+        std::vector<Put> puts;
+        for (std::size_t i = 0; i < answer_.replacers.size(); ++i) {
+            const CopyLabels& replacer = answer_.replacers[i];
+            const analysis::Stretch& stretch = answer_.verdict.replaced[i].stretch;
+            auto put = std::find_if(puts.begin(), puts.end(), [&](const Put& other) {
+                return other.replacer->who == replacer.who &&
+                       other.replacer->name == replacer.name &&
+                       other.replacer->what == replacer.what;
+            });
+            if (put == puts.end()) {
+                puts.push_back({.replacer = &replacer,
+                                .where = range_text(stretch.copy_begin, stretch.copy_end)});
+                put = puts.end() - 1;
+            }
+            ++put->count;
+            put->bytes += stretch.copy_end - stretch.copy_begin;
+        }
+        for (std::size_t i = 0; i < std::min(puts.size(), kReplacersTold); ++i) {
+            const Put& put = puts[i];
+            add_line("replaced   ",
+                     *put.replacer,
+                     put.count == 1 ? " " + put.where
+                                    : fmt::format(" {} places, {}",
+                                                  with_separators(put.count),
+                                                  plural(put.bytes, "byte", "bytes")));
+        }
+        if (puts.size() > kReplacersTold) {
+            out_ += fmt::format("… {} more; --json has them\n",
+                                with_separators(puts.size() - kReplacersTold));
+        }
+        if (!puts.empty()) {
+            out_ += "There other bytes were put, by calls that are known: a new version.\n";
+        }
     }
 
     void add_summary() {

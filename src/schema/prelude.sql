@@ -163,6 +163,6 @@ CREATE OR REPLACE MACRO _readable_name(object_type, inode, path, file_system) AS
 -- The kernel shows zeros for a socket that has no such end yet.
 CREATE OR REPLACE MACRO _known_address(address, port) AS CASE WHEN NOT (port = 0 AND address IN ('0.0.0.0', '::')) THEN address END;
 
--- 32 bits that stand for an address, by which the ends of a datagram are compared; 0: not known. Each host has a loopback of its own.
-CREATE OR REPLACE MACRO _address_number(address, host_index) AS CASE WHEN address IS NULL OR address IN ('0.0.0.0', '::') THEN 0::UBIGINT
-    ELSE greatest(hash(regexp_replace(address, '^::ffff:', ''), CASE WHEN regexp_matches(address, '^(::ffff:)?127\.|^::1$') THEN host_index END) & 4294967295, 1)::UBIGINT END;
+-- 32 bits that stand for an address, by which the ends of a datagram are compared; 0: not known. Each network namespace of each host has a loopback of its own.
+CREATE OR REPLACE MACRO _address_number(address, host_index, network_namespace) AS CASE WHEN address IS NULL OR address IN ('0.0.0.0', '::') THEN 0::UBIGINT
+    ELSE greatest(hash(regexp_replace(address, '^::ffff:', ''), CASE WHEN regexp_matches(address, '^(::ffff:)?127\.|^::1$') THEN hash(host_index, network_namespace) END) & 4294967295, 1)::UBIGINT END;

@@ -3,6 +3,7 @@
 
 import os
 import subprocess
+import sys
 
 import support
 
@@ -34,6 +35,21 @@ class NodeTest(support.EndToEndTest):
         self.assertRegex(inner, r"^net:\[\d+\]$")
         outer = {row["node"] for row in trace.rows("SELECT DISTINCT node FROM events WHERE comm = 'cat'")}
         self.assertNotIn(inner, outer)
+
+    def test_each_network_namespace_has_a_loopback_of_its_own(self):
+        """In one nobody takes what is sent, in another one the same is sent between the same ports, and taken."""
+        script = ("import socket, sys\n"
+                  "into, out = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in '12')\n"
+                  "into.bind(('127.0.0.1', 5000)); out.bind(('127.0.0.1', 6000))\n"
+                  "for number in range(10):\n"
+                  "    out.sendto(b'datagram %020d' % number, ('127.0.0.1', 5000))\n"
+                  "    if sys.argv[1] == 'taken': into.recvfrom(100)\n")
+        self.file("talk.py", script.encode())
+        trace = self.record("--content=hash", "--", "sh", "-c", f"for how in left taken; do unshare --net sh -c \"ip link set lo up && {sys.executable} talk.py $how\" || exit 1; done",
+                            cwd=self.folder)
+        rows = trace.rows("SELECT a.process_id = b.process_id AS own, count(*) AS n FROM flows f JOIN events a ON a.event_id = from_event "
+                          "JOIN events b ON b.event_id = to_event WHERE rule = 'udp' GROUP BY 1")
+        self.assertEqual(rows, [{"own": True, "n": 10}])
 
     def names_of(self, trace, comm):
         return sorted({row["node"] for row in trace.rows(f"SELECT DISTINCT node FROM events WHERE comm = '{comm}'")})

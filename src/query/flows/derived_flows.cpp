@@ -23,7 +23,7 @@ namespace dyetrace::query {
 namespace {
 
 // Raised whenever the rules give other flows for the same events.
-constexpr std::uint32_t kFlowRulesVersion = 12;
+constexpr std::uint32_t kFlowRulesVersion = 13;
 
 std::string temporary_folder() {
     std::error_code error;

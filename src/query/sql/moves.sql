@@ -50,7 +50,7 @@ items AS (SELECT h.host_index, h.handle_id, h.object_id,
         WHEN h.protocol = {ip_protocol.IPPROTO_UDP} THEN {Channel.kDatagrams}
         ELSE {Channel.kNone} END AS channel,
     coalesce(t.connection_id, p.peer, 0) AS other, coalesce(h.local_port, 0)::UBIGINT AS own_port, coalesce(h.remote_port, 0)::UBIGINT AS peer_port,
-    h.local_address AS own_address, h.remote_address AS peer_address,
+    h.local_address AS own_address, h.remote_address AS peer_address, h.network_namespace,
     CASE WHEN channel IN ({Channel.kFile}, {Channel.kTcp}) THEN {Counted.kCertainly} WHEN NOT w.nothing_lost THEN {Counted.kNot}
       WHEN b.object_id IS NOT NULL AND w.nothing_filtered THEN {Counted.kCertainly} ELSE {Counted.kWhereItBalances} END AS counted,
     CASE WHEN channel = {Channel.kFile} THEN m.mapped_ns END AS mapped_ns
@@ -106,7 +106,7 @@ named AS NOT MATERIALIZED (
     coalesce(e.address_port::UBIGINT, a.peer_port) AS far_port,
     CASE WHEN is_queue THEN coalesce(message_type + 1, 0)::UBIGINT WHEN a.channel <> {Channel.kDatagrams} THEN a.other WHEN a.own_port = 0 OR far_port = 0 THEN 0
       WHEN transfer IN ('read', 'peek', 'copy_to') THEN far_port << 16 | a.own_port ELSE a.own_port << 16 | far_port END AS other,
-    CASE WHEN a.channel = {Channel.kDatagrams} THEN _address_number(a.own_address, n.kernel) << 32 | _address_number(coalesce(e.address, a.peer_address), n.kernel)
+    CASE WHEN a.channel = {Channel.kDatagrams} THEN _address_number(a.own_address, n.kernel, a.network_namespace) << 32 | _address_number(coalesce(e.address, a.peer_address), n.kernel, a.network_namespace)
       ELSE 0::UBIGINT END AS addresses
   FROM moved e JOIN internal.kernels n USING (host_index) LEFT JOIN internal.lone_contexts c USING (host_index, context_id)
   LEFT JOIN items a ON a.host_index = e.host_index AND a.handle_id = e.handle_id

@@ -51,7 +51,8 @@ bool TwinFinder::continues(const TwinRecord& record) {
     if (last.thread != record.thread || last.what != record.what) {
         return false;
     }
-    return !last.end_ns || record.start_ns <= end_ns_;
+    const bool has_only_end = record.end_ns == record.start_ns;
+    return !last.end_ns || record.start_ns <= end_ns_ + (has_only_end ? kEndsApartNs : 0);
 }
 
 void TwinFinder::add_pair(const Member& first, const Member& twin, Twins& found) const {

@@ -1,5 +1,5 @@
 // Records of the same call, made by two agents on one kernel. A thread makes one call at a time, so two records of one thread that overlap in time are of
-// one call. Signals have no length and come in bunches: the n-th of each host is the same there.
+// one call; of one that began before a recording that has only its end, which lies next to the end of the other record. Signals have no length and come in bunches: the n-th of each host is the same there.
 //
 //   host 0   ├─ read ─┤     ├─ read ─┤                      twins   B of A, D of C
 //   host 1    ├─ read ─┤     ├─ read ─┤  ├─ read ─┤
@@ -24,7 +24,8 @@ struct TwinRecord {
         0;                   // as the kernel tells them apart: the same number for all of its hosts
     std::uint64_t what = 0;  // records that may be of one call have the same
     std::uint64_t start_ns = 0;
-    std::optional<std::uint64_t> end_ns;  // none: it never returned, and lasts until the next one
+    // None: it never returned, and lasts until the next one. As start_ns: only its end was seen.
+    std::optional<std::uint64_t> end_ns;
     std::uint64_t id = 0;
     std::uint32_t host = 0;
     std::optional<std::uint64_t> handle = {},
@@ -58,6 +59,9 @@ class TwinFinder {
   public:
     // A thread that gets signals without pause: those beyond it are another bunch.
     static constexpr std::size_t kBunchMax = 65'536;
+
+    // Between the ends of two records of one call: the programs of both agents run one after the other.
+    static constexpr std::uint64_t kEndsApartNs = 1'000'000;
 
     void add(const TwinRecord& record, Twins& found);
     void add_part(const TwinPart& part);  // of the record that was added last

@@ -62,6 +62,18 @@ TEST(TwinFinder, a_call_that_never_returned_lasts_until_the_next) {
               (Pairs{{20, 10}}));
 }
 
+// The second recording began while the call was under way.
+TEST(TwinFinder, a_record_that_has_only_the_end_is_of_the_call_that_ended_there) {
+    const std::uint64_t end_ns = 5'000'000'000;
+    EXPECT_EQ(pairs(twins_of({record(0, 9, 100, end_ns - 2000),
+                              record(0, 10, end_ns - 1000, end_ns),
+                              record(1, 20, end_ns + 300, end_ns + 300),
+                              record(0, 11, end_ns + 900, end_ns + 1000),
+                              record(1, 21, end_ns + 910, end_ns + 1010)})),
+              (Pairs{{20, 10}, {21, 11}}));
+    EXPECT_EQ(pairs(twins_of({record(0, 10, 100, 200), record(1, 20, end_ns, end_ns)})), Pairs());
+}
+
 TEST(TwinFinder, of_a_bunch_the_nth_of_each_host_is_the_same) {
     EXPECT_EQ(pairs(twins_of({record(1, 20, 100, 1100),
                               record(0, 10, 101, 1101),

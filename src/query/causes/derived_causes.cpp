@@ -29,7 +29,7 @@ std::uint64_t unsigned_of(Enum value) {
 }
 
 // Raised whenever the rules give other edges for the same events.
-constexpr std::uint32_t kCauseRulesVersion = 8;
+constexpr std::uint32_t kCauseRulesVersion = 9;
 
 // As sql/handovers.sql gives them.
 enum HandoverColumn : std::uint8_t {

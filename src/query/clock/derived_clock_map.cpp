@@ -30,7 +30,7 @@ using base::HostClock;
 using base::Instant;
 
 // Raised whenever the same messages give another clock.
-constexpr std::uint32_t kClockRulesVersion = 4;
+constexpr std::uint32_t kClockRulesVersion = 5;
 // Wall clocks that are off by more bring the messages into an order in which steps cannot be told from delays: then it is done again.
 constexpr std::int64_t kOrderOffMax = 1'000'000'000;  // ns
 

@@ -9,11 +9,11 @@ SELECT 1 FROM internal.derived_twins LIMIT 0
 -- statement events: ids of events that are twins.
 SELECT id::UBIGINT FROM internal.derived_twins WHERE kind = {item_kind.event}
 
--- statement records: thread, what, start, end, id, handle, handle2, part, the id of the part; by thread, what, start and id, a call before its parts. Of a signal, which has no length,
--- two records lie within a millisecond. Each is sorted in as few bytes as it has, for there are as many as events.
+-- statement records: thread, what, start, end, id, handle, handle2, part, the id of the part; by thread, what, start and id, a call before its parts. Of a call whose
+-- beginning was before the recording only the end is known, which is the start, too. Of a signal, which has no length, two records lie within a millisecond. Each is sorted in as few bytes as it has, for there are as many as events.
 WITH tasks AS (SELECT c.host_index, context_id, dense_rank() OVER (ORDER BY kernel, tid, thread_start_ns)::UINTEGER AS thread
   FROM internal.contexts c JOIN internal.kernels k USING (host_index) WHERE k.is_shared),
-calls AS NOT MATERIALIZED (SELECT thread, (abi::UINTEGER << 16 | syscall)::UINTEGER AS what, start_ns, start_ns + duration_ns AS end_ns, host_index, cpu, sequence, handle_id, handle2_id
+calls AS NOT MATERIALIZED (SELECT thread, (abi::UINTEGER << 16 | syscall)::UINTEGER AS what, start_ns, CASE WHEN entry_missed AND state <> {state.unfinished} THEN start_ns ELSE start_ns + duration_ns END AS end_ns, host_index, cpu, sequence, handle_id, handle2_id
   FROM internal.raw_syscall_event JOIN tasks USING (host_index, context_id)),
 records AS NOT MATERIALIZED (
   SELECT thread, what, start_ns, end_ns, _event_id(host_index, cpu, sequence) AS id, handle_id, handle2_id, NULL::UINTEGER AS part, NULL::UBIGINT AS part_id FROM calls
@@ -29,8 +29,11 @@ FROM (FROM records ORDER BY thread, what, start_ns, id, part NULLS FIRST)
 -- statement handles: host, handle, object, type, of kernels that several hosts recorded.
 SELECT host_index::UBIGINT, handle_id::UBIGINT, object_id::UBIGINT, dense_rank() OVER (ORDER BY object_type)::UBIGINT FROM internal.handles JOIN internal.kernels k USING (host_index) WHERE k.is_shared
 
--- statement alike: object, the first with its cookie (sockets) or its generation (inodes).
+-- statement alike: object, the first with its cookie (sockets), its generation (inodes) or the number that the kernel counted up for it (pipes and sockets, if no other one of a host had it:
+-- the kernel begins anew after 2^32).
 WITH handles AS (SELECT h.*, k.kernel FROM internal.handles h JOIN internal.kernels k USING (host_index) WHERE k.is_shared)
 SELECT object_id::UBIGINT, min(object_id) OVER (PARTITION BY kernel, network_namespace, cookie)::UBIGINT FROM handles WHERE cookie > 0
 UNION SELECT object_id::UBIGINT, min(object_id) OVER (PARTITION BY kernel, device, inode, generation)::UBIGINT
-FROM handles WHERE object_type IN ('file', 'directory') AND generation > 0 AND serial = 0
+FROM handles WHERE object_type IN ('file', 'directory', 'pipe') AND generation > 0 AND serial = 0
+UNION SELECT object_id::UBIGINT, min(object_id) OVER (PARTITION BY kernel, file_system, inode)::UBIGINT
+FROM (SELECT kernel, host_index, file_system, inode, min(object_id) AS object_id FROM handles WHERE file_system IN ('pipefs', 'sockfs') GROUP BY ALL HAVING count(DISTINCT object_id) = 1)

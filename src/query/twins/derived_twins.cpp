@@ -29,7 +29,7 @@ using analysis::Twins;
 using Numbers = std::vector<std::uint64_t>;
 
 // Raised whenever other events are taken for the same.
-constexpr std::uint32_t kTwinRulesVersion = 1;
+constexpr std::uint32_t kTwinRulesVersion = 2;
 
 enum RecordColumn : std::uint8_t {  // as `records` gives them
     kRecordThread,
@@ -79,12 +79,12 @@ class TwinObjects {
                 add_first(columns[0][row], columns[1][row]);
             }));
         Numbers numbers;
-        for (const auto& [object, first] : firsts) {
-            const auto before = firsts.find(first);
-            append(schema::ItemKind::kObject,
-                   object,
-                   before == firsts.end() ? first : before->second,
-                   numbers);
+        for (auto [object, first] : firsts) {
+            for (auto before = firsts.find(first); before != firsts.end();
+                 before = firsts.find(first)) {
+                first = before->second;
+            }
+            append(schema::ItemKind::kObject, object, first, numbers);
         }
         return numbers;
     }

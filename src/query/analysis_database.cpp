@@ -9,7 +9,6 @@
 #include "query/payload/content_functions.h"
 #include "query/similarity/derived_similarity.h"
 #include "query/similarity/order_distance.h"
-#include "query/twins/derived_twins.h"
 
 namespace dyetrace::query {
 namespace {
@@ -35,7 +34,6 @@ Result<std::unique_ptr<store::Database>> open_analysis_database(
     const std::string& trace, const AnalysisDatabaseOptions& options) {
     TRY(auto database, store::Database::open(trace, options.database));
     TRY(register_content_functions(*database, options.key));
-    TRY(offer_twins(*database));
     offer_flows(*database);
     offer_similarities(*database);
     use_clock(*database, options.clock);

@@ -473,4 +473,8 @@ void Database::register_table(TableDerivation derivation) {
     parts_->derived.add(parts_->definitions, std::move(derivation));
 }
 
+bool Database::makes_table(const std::string& name) const {
+    return parts_->derived.makes(name);
+}
+
 }  // namespace dyetrace::store

@@ -153,6 +153,7 @@ class Database {
 
     // Who makes the rows of a table of schema::derived_tables(), once a statement names it. Call it right after open().
     void register_table(TableDerivation derivation);
+    bool makes_table(const std::string& name) const;
 
   private:
     struct Parts;

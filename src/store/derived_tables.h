@@ -29,6 +29,7 @@ class DerivedTables {
     Result<void> add_functions(const Engine& engine);
     // The table's file may fit from here on.
     void add(Definitions& definitions, TableDerivation derivation);
+    bool makes(const std::string& name) const { return derivations_.contains(name); }
 
     // A new look at the trace: defines the views internal.derived_<name> over the files that fit it. Files that are not kept go
     // to the temporary folder.

@@ -275,6 +275,7 @@ Result<store::RowSource> start_contradictions(store::Database& database) {
 }  // namespace
 
 void offer_causes(store::Database& database) {
+    offer_twins(database);
     database.register_table({"handovers", kCauseRulesVersion, start_handovers});
     database.register_table(
         {"edges", kCauseRulesVersion, [](store::Database& asked) -> Result<store::RowSource> {

@@ -191,6 +191,7 @@ Result<std::vector<std::uint64_t>> clock_rows(store::Database& database) {
 }  // namespace
 
 void offer_clock_map(store::Database& database) {
+    offer_twins(database);
     database.register_table(
         {"clock_map", kClockRulesVersion, [](store::Database& asked) -> Result<store::RowSource> {
              TRY(std::vector<std::uint64_t> rows, clock_rows(asked));

@@ -118,6 +118,7 @@ class FlowRows {
 }  // namespace
 
 void offer_flows(store::Database& database) {
+    offer_twins(database);
     database.register_table(
         {"flows", kFlowRulesVersion, [](store::Database& asked) -> Result<store::RowSource> {
              TRY(const std::string shared, shared_kernels(asked));

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analysis/twins/twin_finder.h"
+#include "base/check.h"
 #include "query/asked_rows.h"
 #include "query/named_sql.h"
 #include "query/sql.h"
@@ -203,11 +204,14 @@ Result<std::string> shared_kernels(store::Database& database) {
     return fmt::format("{}", fmt::join(kernels, "; "));
 }
 
-Result<void> offer_twins(store::Database& database) {
+void offer_twins(store::Database& database) {
+    if (database.makes_table("twins")) {
+        return;
+    }
     database.register_table({"twins", kTwinRulesVersion, start});
-    TRY(register_twin_function(database));
+    const Result<void> registered = register_twin_function(database);
+    CHECK(registered.ok());
     database.define(filled(sql::kLone));
-    return {};
 }
 
 }  // namespace dyetrace::query

@@ -13,7 +13,7 @@
 namespace dyetrace::query {
 
 // From now on statements may name `twins` and internal.lone_…. `database` must outlive what it is asked.
-Result<void> offer_twins(store::Database& database);
+void offer_twins(store::Database& database);
 
 // Has them found, for statements that cannot wait for them: those of scan_numbers().
 Result<void> make_twins(store::Database& database);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <memory>
 #include <optional>
 
@@ -52,6 +53,18 @@ const schema::RecordInfo* find_record_named(const std::string& name) {
     return nullptr;
 }
 
+// DuckDB holds in memory what it takes for the smaller side of a join. How many of each type are in a block nobody has counted.
+std::uint64_t estimated_rows(const RecordSource& source, const schema::RecordInfo& info) {
+    const std::uint64_t type = trace::record_type_bit(static_cast<std::uint16_t>(info.id));
+    std::uint64_t rows = 0;
+    for (const ScanBlock& block : source.blocks) {
+        if (const std::uint64_t types = block.header.record_types; (types & type) != 0) {
+            rows += block.header.record_count / static_cast<std::uint64_t>(std::popcount(types));
+        }
+    }
+    return rows;
+}
+
 void bind(duckdb_bind_info bind) {
     const OwnedValue parameter(duckdb_bind_get_parameter(bind, 0));
     const std::unique_ptr<char, void (*)(void*)> name(duckdb_get_varchar(parameter.get()),
@@ -67,6 +80,7 @@ void bind(duckdb_bind_info bind) {
         duckdb_bind_add_result_column(bind, column.name, type.get());
     }
     const auto* const source = static_cast<const RecordSource*>(duckdb_bind_get_extra_info(bind));
+    duckdb_bind_set_cardinality(bind, estimated_rows(*source, *info), false);
     duckdb_bind_set_bind_data(
         bind, std::make_unique<Binding>(Binding{source, info}).release(), &destroy<Binding>);
 }

@@ -34,8 +34,8 @@ mapped AS (SELECT object_id, min(since_ns)::UBIGINT AS mapped_ns FROM (
   GROUP BY 1),
 queue_messages AS (SELECT host_index, cpu, parent_sequence AS sequence, nullif(range_begin, -1) AS type, CASE WHEN handle_id = 0 THEN range_end END AS ipc_namespace,
     CASE WHEN handle_id > 0 THEN range_end END AS left_over FROM internal.raw_event_object WHERE role = {event_role.message}),
-queues_made AS (SELECT DISTINCT host_index, m.ipc_namespace, e.result::UBIGINT AS msqid FROM internal.lone_calls e JOIN queue_messages m USING (host_index, cpu, sequence)
-    JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
+queues_made AS (SELECT _queue_of(n.kernel, m.ipc_namespace, e.result::UBIGINT) AS queue FROM internal.lone_calls e JOIN queue_messages m USING (host_index, cpu, sequence)
+    JOIN internal.kernels n USING (host_index) JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
     WHERE k.name = 'msgget' AND (e.argument0 & 4294967295 = 0 OR e.argument1 & 1024 <> 0)),
 whole AS (SELECT (SELECT count(*) FROM internal.raw_gap) = 0 AS nothing_lost,
     (SELECT coalesce(max(filtered), 0) FROM internal.raw_accounting) = 0 AS nothing_filtered),
@@ -100,7 +100,7 @@ named AS NOT MATERIALIZED (
   SELECT e.*, n.kernel, _task_id(n.kernel, e.target_start_ns, e.target_tid) AS target, CASE WHEN by_other THEN target ELSE c.process_id END AS process_id, c.thread_id,
     CASE WHEN is_memory THEN _memory_of(CASE WHEN by_other THEN c.process_id ELSE target END) WHEN e.msqid IS NOT NULL THEN _queue_of(n.kernel, e.ipc_namespace, e.msqid) ELSE a.object_id END AS object_id,
     CASE WHEN is_queue THEN {Channel.kQueue} ELSE a.channel END AS channel,
-    CASE WHEN a.mapped_ns < start_ns + coalesce(duration_ns, 0) THEN {Counted.kMapped} WHEN e.msqid IS NULL THEN a.counted WHEN NOT w.nothing_lost THEN {Counted.kNot} WHEN q.msqid IS NOT NULL AND w.nothing_filtered THEN {Counted.kCertainly}
+    CASE WHEN a.mapped_ns < start_ns + coalesce(duration_ns, 0) THEN {Counted.kMapped} WHEN e.msqid IS NULL THEN a.counted WHEN NOT w.nothing_lost THEN {Counted.kNot} WHEN (CASE WHEN e.msqid IS NOT NULL THEN _queue_of(n.kernel, e.ipc_namespace, e.msqid) END) IN (SELECT queue FROM queues_made) AND w.nothing_filtered THEN {Counted.kCertainly}
       ELSE {Counted.kWhereItBalances} END AS counted, b.object_id AS object2_id, b.channel AS channel2,
     b.other AS other2, CASE WHEN b.mapped_ns < start_ns + coalesce(duration_ns, 0) THEN {Counted.kMapped} ELSE b.counted END AS counted2, start_ns + coalesce(duration_ns, 0) AS end_ns,
     coalesce(e.address_port::UBIGINT, a.peer_port) AS far_port,
@@ -110,8 +110,7 @@ named AS NOT MATERIALIZED (
       ELSE 0::UBIGINT END AS addresses
   FROM moved e JOIN internal.kernels n USING (host_index) LEFT JOIN internal.lone_contexts c USING (host_index, context_id)
   LEFT JOIN items a ON a.host_index = e.host_index AND a.handle_id = e.handle_id
-  LEFT JOIN items b ON b.host_index = e.host_index AND b.handle_id = e.handle2_id
-  LEFT JOIN queues_made q ON q.host_index = e.host_index AND q.msqid = e.msqid AND q.ipc_namespace = e.ipc_namespace, whole w
+  LEFT JOIN items b ON b.host_index = e.host_index AND b.handle_id = e.handle2_id, whole w
   WHERE (transfer IS NOT NULL OR cuts IS NOT NULL) AND (NOT found_nothing OR (transfer = 'read' AND a.channel IN ({Channel.kPipe}, {Channel.kUnixStream}))))
 
 -- statement columns: of `narrow`, which is sorted. A position of which nothing is known is NULL; after an append it is the size of the file, if nobody else wrote meanwhile.

@@ -21,7 +21,6 @@
 #include "query/clock/derived_clock_map.h"
 #include "query/damages.h"
 #include "query/flows/derived_flows.h"
-#include "query/twins/derived_twins.h"
 #include "reports/follow/follow_output.h"
 #include "reports/follow/follow_reader.h"
 #include "reports/question_arguments.h"
@@ -91,7 +90,6 @@ Result<reports::FollowTrail> read(const FollowArguments& arguments,
     TRY(const std::unique_ptr<store::Database> database,
         store::Database::open(arguments.trace, {}));
     query::say_damages(*database, base::Log::to_stderr());
-    TRY(query::offer_twins(*database));
     query::offer_flows(*database);
     query::use_clock(*database, "cluster");
     return reports::read_trail(*database, question);

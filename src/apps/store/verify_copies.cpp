@@ -16,7 +16,6 @@
 #include "query/clock/derived_clock_map.h"
 #include "query/damages.h"
 #include "query/flows/derived_flows.h"
-#include "query/twins/derived_twins.h"
 #include "reports/verify/verify_reader.h"
 #include "store/database.h"
 
@@ -69,7 +68,6 @@ Result<reports::VerifyAnswer> read(const VerifyArguments& arguments) {
     TRY(const std::unique_ptr<store::Database> database,
         store::Database::open(arguments.trace, {}));
     query::say_damages(*database, base::Log::to_stderr());
-    TRY(query::offer_twins(*database));
     query::offer_flows(*database);
     query::use_clock(*database, "cluster");
     return reports::read_copies(*database, question);

@@ -136,6 +136,9 @@ Result<std::vector<Source>> prepare_content(dyetrace_bpf& skeleton, const Captur
 }
 
 std::uint64_t finish_deferred_calls(dyetrace_bpf& skeleton) {
+    if (!bpf_program__autoload(skeleton.progs.write_with_content)) {
+        return 0;  // nothing was, and a grace period takes 15 ms
+    }
     constexpr auto kWait = std::chrono::seconds(1);
     const std::atomic_ref waiting(skeleton.bss->calls_deferred);
     const auto end = std::chrono::steady_clock::now() + kWait;

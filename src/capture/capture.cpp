@@ -9,8 +9,10 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/fd.h"
@@ -326,6 +328,9 @@ Result<void> Capture::State::exclude_again() {
 Result<void> Capture::stop() {
     dyetrace_bpf& skeleton = *state_->skeleton;
     skeleton.bss->ending = true;
+    // the last to go: what a process that is excluded begins until then is excluded
+    const std::unique_ptr<bpf_link, decltype(&bpf_link__destroy)> forks(
+        std::exchange(skeleton.links.task_fork, nullptr), &bpf_link__destroy);
     dyetrace_bpf__detach(&skeleton);
     wait_for_running_programs();
     if (auto source = state_->retransmissions.finish(skeleton)) {

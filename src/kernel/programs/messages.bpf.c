@@ -283,7 +283,6 @@ static __always_inline void write_messages(struct scratch *scratch)
 
 static __always_inline void follow_messages(struct scratch *scratch)
 {
-
 	if (scratch->event.result <= 0)
 		return;
 	begin_messages(scratch);

@@ -4,12 +4,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/causality/event_places.h"
 #include "analysis/causality/happened_before.h"
-#include "base/thread_annotations.h"
 #include "query/asked_rows.h"
+#include "query/loaded.h"
 #include "query/named_sql.h"
 #include "query/sql.h"
 #include "schema/derived_tables.h"
@@ -29,51 +30,31 @@ struct KnownOrder {
     analysis::EventPlaces places;
 };
 
-// What the tables hold, in memory from the first question on, until the trace is looked at again.
-class LoadedOrder {
-  public:
-    explicit LoadedOrder(store::Database& database) : database_(&database) {}
+Result<std::shared_ptr<const KnownOrder>> load_order(store::Database& database) {
+    auto known = std::make_shared<KnownOrder>();
+    std::vector<analysis::CauseEdge> edges;
+    TRY(each_number_row(
+        database, filled(sql::kCausesEdges), [&](const auto& columns, std::size_t row) {
+            edges.push_back({columns[0][row],
+                             columns[1][row],
+                             columns[2][row],
+                             columns[3][row],
+                             columns[4][row],
+                             columns[5][row],
+                             columns[6][row],
+                             columns[7][row],
+                             static_cast<schema::CauseRule>(columns[8][row])});
+        }));
+    known->order.emplace(edges);
+    TRY(each_number_row(
+        database, filled(sql::kCausesPlaces), [&](const auto& columns, std::size_t row) {
+            known->places.add({columns[0][row], columns[1][row], columns[2][row], columns[3][row]},
+                              columns[4][row]);
+        }));
+    return std::shared_ptr<const KnownOrder>(std::move(known));
+}
 
-    Result<std::shared_ptr<const KnownOrder>> get() {
-        const base::MutexLock lock(mutex_);
-        if (known_ == nullptr || look_ != database_->looks()) {
-            TRY(known_, load());
-            look_ = database_->looks();
-        }
-        return known_;
-    }
-
-  private:
-    Result<std::shared_ptr<const KnownOrder>> load() {
-        auto known = std::make_shared<KnownOrder>();
-        std::vector<analysis::CauseEdge> edges;
-        TRY(each_number_row(
-            *database_, filled(sql::kCausesEdges), [&](const auto& columns, std::size_t row) {
-                edges.push_back({columns[0][row],
-                                 columns[1][row],
-                                 columns[2][row],
-                                 columns[3][row],
-                                 columns[4][row],
-                                 columns[5][row],
-                                 columns[6][row],
-                                 columns[7][row],
-                                 static_cast<schema::CauseRule>(columns[8][row])});
-            }));
-        known->order.emplace(edges);
-        TRY(each_number_row(
-            *database_, filled(sql::kCausesPlaces), [&](const auto& columns, std::size_t row) {
-                known->places.add(
-                    {columns[0][row], columns[1][row], columns[2][row], columns[3][row]},
-                    columns[4][row]);
-            }));
-        return std::shared_ptr<const KnownOrder>(std::move(known));
-    }
-
-    store::Database* database_;
-    base::Mutex mutex_;
-    std::shared_ptr<const KnownOrder> known_ GUARDED_BY(mutex_);
-    std::uint64_t look_ GUARDED_BY(mutex_) = 0;
-};
+using LoadedOrder = Loaded<KnownOrder>;
 
 // Answers for a chunk. Where an event stays the same from row to row, a cone of it answers the others.
 class Asker {
@@ -138,7 +119,7 @@ Result<void> rank(LoadedOrder& loaded, Columns columns, Answers answers) {
 }  // namespace
 
 Result<void> register_cause_functions(store::Database& database) {
-    const auto loaded = std::make_shared<LoadedOrder>(database);
+    const auto loaded = std::make_shared<LoadedOrder>(database, &load_order);
     const std::vector<std::string> needs = {"edges", "causal_clocks", "twins"};
     for (const bool concurrent : {false, true}) {
         TRY(database.register_function(

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <memory>
 #include <span>
+#include <utility>
 
-#include "base/thread_annotations.h"
 #include "query/asked_rows.h"
+#include "query/loaded.h"
 #include "query/named_sql.h"
 #include "query/sql.h"
 
@@ -15,33 +16,18 @@ namespace {
 using Columns = std::span<const std::span<const std::uint64_t>>;
 using Answers = std::span<std::uint64_t>;
 
-// In memory from the first question on, until the trace is looked at again.
-class LoadedMarks {
-  public:
-    explicit LoadedMarks(store::Database& database) : database_(database) {}
+Result<std::shared_ptr<const TwinMarks>> load_marks(store::Database& database) {
+    auto marks = std::make_shared<TwinMarks>();
+    TRY(each_number_row(
+        database, filled(sql::kTwinsEvents), [&](const auto& columns, std::size_t row) {
+            marks->add(columns[0][row]);
+        }));
+    return std::shared_ptr<const TwinMarks>(std::move(marks));
+}
 
-    Result<std::shared_ptr<const TwinMarks>> get() {
-        const base::MutexLock lock(mutex_);
-        if (marks_ == nullptr || look_ != database_.looks()) {
-            const auto marks = std::make_shared<TwinMarks>();
-            TRY(each_number_row(
-                database_, filled(sql::kTwinsEvents), [&](const auto& columns, std::size_t row) {
-                    marks->add(columns[0][row]);
-                }));
-            marks_ = marks;
-            look_ = database_.looks();
-        }
-        return marks_;
-    }
-
-  private:
-    store::Database& database_;
-    base::Mutex mutex_;
-    std::shared_ptr<const TwinMarks> marks_ GUARDED_BY(mutex_);
-    std::uint64_t look_ GUARDED_BY(mutex_) = 0;
-};
-
-Result<void> answer(LoadedMarks& loaded, std::span<const std::uint64_t> events, Answers answers) {
+Result<void> answer(Loaded<TwinMarks>& loaded,
+                    std::span<const std::uint64_t> events,
+                    Answers answers) {
     TRY(const std::shared_ptr<const TwinMarks> marks, loaded.get());
     if (marks->empty()) {
         std::ranges::fill(answers, 0);
@@ -56,7 +42,7 @@ Result<void> answer(LoadedMarks& loaded, std::span<const std::uint64_t> events, 
 }  // namespace
 
 Result<void> register_twin_function(store::Database& database) {
-    const auto loaded = std::make_shared<LoadedMarks>(database);
+    const auto loaded = std::make_shared<Loaded<TwinMarks>>(database, &load_marks);
     return database.register_function(
         store::NumberFunction{.name = "_is_twin",
                               .arguments = 1,

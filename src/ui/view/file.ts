@@ -380,25 +380,30 @@ async function showFile(scene: Scene, object: string): Promise<void> {
   ]);
 }
 
-// Does what is asked for last, a little later; not while a pointer is down in `list`, for what is pressed must still be there to be clicked.
-function whenStill(list: HTMLElement, signal: AbortSignal, does: () => void): () => void {
-  let timer = 0,
-    isDown = false,
-    isWanted = false;
-  const wait = (): void => {
+// Does what is asked for last when nothing was asked for a while.
+function whenStill(signal: AbortSignal, does: () => void): () => void {
+  let timer = 0;
+  return () => {
     clearTimeout(timer);
     timer = window.setTimeout(() => {
-      if (isWanted && !isDown && !signal.aborted) {
-        isWanted = false;
+      if (!signal.aborted) {
         does();
       }
     }, SEARCH_MS);
   };
-  list.addEventListener("pointerdown", () => (isDown = true));
-  for (const end of ["pointerup", "pointercancel"]) {
-    window.addEventListener(end, () => ((isDown = false), wait()), { signal });
-  }
-  return () => ((isWanted = true), wait());
+}
+
+// Waits while a pointer is down in `list`, and until the click that follows is over: what is pressed must still be there to be clicked.
+function whenReleased(list: HTMLElement, signal: AbortSignal): () => Promise<void> {
+  let released = Promise.resolve();
+  list.addEventListener("pointerdown", () => {
+    released = new Promise((done) => {
+      for (const end of ["pointerup", "pointercancel"]) {
+        window.addEventListener(end, () => window.setTimeout(done), { signal, once: true });
+      }
+    });
+  });
+  return () => released;
 }
 
 // What is typed is looked for as it is typed: what stands in the field is what the list holds.
@@ -412,6 +417,7 @@ function showFiles(scene: Scene): Promise<void> {
   });
   const list = element("div", {});
   const said = element("span", { class: "faint", role: "status" });
+  const isReleased = whenReleased(list, scene.signal);
   const find = async (): Promise<void> => {
     const asked = like();
     const rows = await askRows({
@@ -430,6 +436,7 @@ function showFiles(scene: Scene): Promise<void> {
     });
     const count = (value: number): string => value.toLocaleString("en"),
       all = Number(recordsOf(rows)[0]?.["all_files"] ?? 0);
+    await isReleased();
     if (asked === like()) {
       list.replaceChildren(all === 0 ? note("no file here: a wider filter or a longer time has some") : table);
       said.textContent =
@@ -447,7 +454,7 @@ function showFiles(scene: Scene): Promise<void> {
       scene.main.removeAttribute("aria-busy");
     }
   };
-  const whenTyped = whenStill(list, scene.signal, () => void findAgain());
+  const whenTyped = whenStill(scene.signal, () => void findAgain());
   search.addEventListener("input", whenTyped);
   const fill = async (): Promise<Child[]> => {
     await find();

@@ -61,6 +61,7 @@ constexpr const char* kEpoll = "epoll";  // a source that has a line where it is
 struct Capture::State {
     Programs programs;
     dyetrace_bpf* skeleton = nullptr;  // theirs
+    bool has_loops = false;            // KernelSupport
     std::uint32_t cpus = 0;
     EventRings rings;
     Wakeups wakeups;
@@ -101,8 +102,10 @@ Result<Capture> Capture::load(const CaptureOptions& options) {
     auto state = std::make_unique<State>();
     KernelSupport support = KernelSupport::find();
     support.casts = support.casts && !options.without_casts;
+    support.loop = support.loop && !options.without_loops;
     TRY(state->programs, Programs::open(support));
     state->skeleton = state->programs.skeleton();
+    state->has_loops = support.loop;
     dyetrace_bpf& skeleton = *state->skeleton;
     state->cpus = static_cast<std::uint32_t>(libbpf_num_possible_cpus());
     skeleton.rodata->cpu_count = state->cpus;
@@ -115,7 +118,7 @@ Result<Capture> Capture::load(const CaptureOptions& options) {
     bpf_program__set_autoload(skeleton.progs.drop_task, skeleton.rodata->filter_loaded);
     bpf_program__set_autoload(skeleton.progs.write_selected, skeleton.rodata->filter_loaded);
     support.choose(skeleton);
-    choose_content(skeleton, options, state->cpus);
+    TRY(choose_content(skeleton, options, support, state->cpus));
     choose_dyes(skeleton, options.look_for_dyes, options.only_dyed);
     state->payload.size_maps(skeleton, options, state->cpus);
 #if defined(__x86_64__)
@@ -123,7 +126,7 @@ Result<Capture> Capture::load(const CaptureOptions& options) {
 #endif
     state->numbers.prepare(skeleton, options.number_threads);
     state->retransmissions.prepare(skeleton, options, support, state->cpus);
-    state->rings.size_maps(skeleton, options, state->cpus);
+    state->rings.size_maps(skeleton, options, support, state->cpus);
     bpf_map__set_max_entries(skeleton.maps.recent_names, state->cpus * RECENT_NAMES);
     TRY(state->programs.load());
     TRY(put_program(skeleton.maps.entry_programs, PROGRAM_PREPARE, skeleton.progs.prepare));
@@ -206,6 +209,12 @@ Result<void> Capture::attach() {
     state_->sources.push_back(find_directory_cache(skeleton));
     for (const BlindSpot& spot : blind_spots()) {
         state_->sources.push_back({std::string(spot.name), spot.state, std::string(spot.reason)});
+    }
+    if (!state_->has_loops) {
+        state_->sources.push_back({"mappings",
+                                   schema::CoverageState::kOff,
+                                   "which file is mapped where msync, mprotect and munmap act is "
+                                   "not seen: this needs bpf_find_vma, of Linux 5.17"});
     }
     if (!skeleton.rodata->read_other_tasks) {
         state_->sources.push_back(

@@ -69,6 +69,7 @@ struct CaptureOptions {
     bool number_threads = false;                   // see thread_numbers()
     bool count_only = false;     // add up in the kernel, see totals(), instead of writing events
     bool without_casts = false;  // the programs for kernels without bpf_rdonly_cast, for tests
+    bool without_loops = false;  // those for kernels without bpf_loop
     std::uint64_t event_ring_bytes =
         kEventRingBytesDefault;  // per CPU; rounded up to a power of two
     std::uint64_t fact_ring_bytes = kFactRingBytes;

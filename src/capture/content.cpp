@@ -77,8 +77,16 @@ content::AnchorRule anchor_rule(const CaptureOptions& options) {
     return content::AnchorRule(options.anchor_distance, options.content_key);
 }
 
-void choose_content(dyetrace_bpf& skeleton, const CaptureOptions& options, std::uint32_t cpus) {
+Result<void> choose_content(dyetrace_bpf& skeleton,
+                            const CaptureOptions& options,
+                            const KernelSupport& support,
+                            std::uint32_t cpus) {
     const bool looks = options.content != schema::ContentLevel::kNone || options.look_for_dyes;
+    if (looks && !support.loop) {
+        return Error(base::ErrorCode::kUnsupported,
+                     "this kernel's BPF programs cannot look at the bytes of calls (they have no "
+                     "bpf_loop, of Linux 5.17): record without --content and dyes");
+    }
     const auto key = options.content_key.value_or(content::ContentKey{});
     skeleton.rodata->content_level = static_cast<std::uint32_t>(options.content);
     skeleton.rodata->content_keyed = options.content_key.has_value();
@@ -97,6 +105,7 @@ void choose_content(dyetrace_bpf& skeleton, const CaptureOptions& options, std::
     bpf_program__set_autoload(skeleton.progs.find_shared_memory, looks);
     bpf_map__set_max_entries(skeleton.maps.content_buffers, looks ? cpus : 1);
     bpf_map__set_max_entries(skeleton.maps.deferred_calls, looks ? DEFERRED_MAX : 1);
+    return {};
 }
 
 Result<std::vector<Source>> prepare_content(dyetrace_bpf& skeleton, const CaptureOptions& options) {

@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "capture/capture.h"
+#include "capture/kernel_support.h"
 #include "content/anchors.h"
 
 struct dyetrace_bpf;
@@ -14,7 +15,10 @@ namespace dyetrace::capture {
 
 content::AnchorRule anchor_rule(const CaptureOptions& options);
 
-void choose_content(dyetrace_bpf& skeleton, const CaptureOptions& options, std::uint32_t cpus);
+Result<void> choose_content(dyetrace_bpf& skeleton,
+                            const CaptureOptions& options,
+                            const KernelSupport& support,
+                            std::uint32_t cpus);
 
 // How content is looked at, and what is not seen of it, for `coverage`.
 Result<std::vector<Source>> prepare_content(dyetrace_bpf& skeleton, const CaptureOptions& options);

@@ -12,18 +12,23 @@
 namespace dyetrace::capture {
 namespace {
 
-std::uint64_t possible_ring_bytes(std::uint64_t wanted) {
-    return std::bit_ceil(std::clamp(wanted, kEventRingBytesMin, kEventRingBytesMax));
+// Without loops (before 5.17) an element of an array, which a ring is, has 4 MiB at most (KMALLOC_MAX_SIZE), slack included.
+constexpr std::uint64_t kRingBytesMaxOfOldKernels = 2 << 20;
+
+std::uint64_t possible_ring_bytes(std::uint64_t wanted, const KernelSupport& support) {
+    const std::uint64_t most = support.loop ? kEventRingBytesMax : kRingBytesMaxOfOldKernels;
+    return std::bit_ceil(std::clamp(wanted, kEventRingBytesMin, most));
 }
 
 }  // namespace
 
 void EventRings::size_maps(dyetrace_bpf& skeleton,
                            const CaptureOptions& options,
+                           const KernelSupport& support,
                            std::uint32_t cpus) {
     cpus_ = cpus;
-    event_ring_bytes_ = possible_ring_bytes(options.event_ring_bytes);
-    fact_ring_bytes_ = possible_ring_bytes(options.fact_ring_bytes);
+    event_ring_bytes_ = possible_ring_bytes(options.event_ring_bytes, support);
+    fact_ring_bytes_ = possible_ring_bytes(options.fact_ring_bytes, support);
     skeleton.rodata->event_ring_bytes = event_ring_bytes_;
     skeleton.rodata->fact_ring_bytes = fact_ring_bytes_;
     bpf_map__set_max_entries(skeleton.maps.ring_controls, cpus * STREAMS);

@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "capture/accounting.h"
 #include "capture/capture.h"
+#include "capture/kernel_support.h"
 #include "capture/ring.h"
 
 struct dyetrace_bpf;
@@ -25,7 +26,10 @@ class EventRings {
     using RingSink = std::function<void(std::uint32_t cpu, std::span<const std::byte> records)>;
 
     // Before the programs are loaded, and after.
-    void size_maps(dyetrace_bpf& skeleton, const CaptureOptions& options, std::uint32_t cpus);
+    void size_maps(dyetrace_bpf& skeleton,
+                   const CaptureOptions& options,
+                   const KernelSupport& support,
+                   std::uint32_t cpus);
     Result<void> map(const dyetrace_bpf& skeleton);
     // Elements of ring_controls: STREAMS for each CPU.
     ring_control* controls();

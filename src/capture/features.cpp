@@ -114,17 +114,14 @@ Feature probe_bpf(const Btf& types) {
                 "nothing can be recorded; root or CAP_BPF and CAP_PERFMON are needed",
                 true};
     }
-    const bool storage = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, nullptr) == 1;
-    const bool loop = KernelSupport::find().loop;
-    if (!storage || !loop) {
+    if (!KernelSupport::find().loop) {
         return {"BPF",
-                Availability::kNo,
-                fmt::format(
-                    "task storage {}, bpf_loop {}", storage ? "yes" : "no", loop ? "yes" : "no"),
-                "this version needs Linux 5.17 or later, and is tested on 6.1 and later",
-                true};
+                Availability::kPartly,
+                "tp_btf, iterators; no bpf_loop (Linux 5.17)",
+                "rings of 2 MiB per CPU at most; nothing of the bytes of calls",
+                false};
     }
-    return {"BPF", Availability::kYes, "tp_btf, task storage, iterators", "", true};
+    return {"BPF", Availability::kYes, "tp_btf, bpf_loop, iterators", "", true};
 }
 
 Feature probe_programs() {
@@ -176,7 +173,15 @@ Feature probe_function_probes(const Btf& types) {
 }
 
 Feature describe_content() {
-    if (KernelSupport::find().task_work) {
+    const KernelSupport support = KernelSupport::find();
+    if (!support.loop) {
+        return {"content",
+                Availability::kNo,
+                "no bpf_loop (Linux 5.17)",
+                "no fingerprints, no dyes, no bytes; all else is recorded",
+                false};
+    }
+    if (support.task_work) {
         return {
             "content", Availability::kYes, "what is not in memory is brought in first", "", false};
     }
@@ -232,7 +237,7 @@ std::vector<Feature> probe_features() {
     const Btf types(btf__load_vmlinux_btf());
     std::vector<Feature> features{
         probe_privileges(), describe_lockdown(), probe_types(types), probe_bpf(types)};
-    if (features.back().availability == Availability::kYes) {
+    if (features.back().availability != Availability::kNo) {
         features.push_back(probe_programs());
     }
     features.push_back(describe_calls());

@@ -17,7 +17,10 @@ Result<void> run_iterator(const bpf_program* program,
     bpf_iter_link_info info{};
     (scope.one_thread ? info.task.tid : info.task.pid) = static_cast<__u32>(scope.process);
     LIBBPF_OPTS(bpf_link_create_opts, options, .iter_info = &info, .iter_info_len = sizeof(info));
-    const base::Fd link(bpf_link_create(bpf_program__fd(program), 0, BPF_TRACE_ITER, &options));
+    base::Fd link(bpf_link_create(bpf_program__fd(program), 0, BPF_TRACE_ITER, &options));
+    if (!link.valid() && errno == E2BIG) {  // before 6.1 it cannot be told of whom: of all
+        link = base::Fd(bpf_link_create(bpf_program__fd(program), 0, BPF_TRACE_ITER, nullptr));
+    }
     if (!link.valid()) {
         return Error::from_errno(errno, "cannot make an iterator over the tasks");
     }

@@ -14,7 +14,7 @@ struct FreeTypes {
 
 struct KernelSupport {
     bool casts = false;  // kfunc bpf_rdonly_cast: the kernel's memory is read without a helper
-    bool loop = false;   // helper bpf_loop, without which nothing can be recorded
+    bool loop = false;   // helper bpf_loop: walks without a number that the verifier knows
     bool tcp_sendmsg_locked = false;          // tracepoint
     bool tcp_rcv_space_adjust = false;        // tracepoint
     bool tcp_retransmit_skb = false;          // tracepoint

@@ -14,6 +14,7 @@
 // the skeletons use the types above
 #include "kernel/dyetrace.skel.h"
 #include "kernel/dyetrace_without_casts.skel.h"
+#include "kernel/dyetrace_without_loops.skel.h"
 
 namespace dyetrace::capture {
 namespace {
@@ -38,9 +39,11 @@ Result<Programs> Programs::open(const KernelSupport& support) {
         return LibbpfLog::error(ENOMEM);
     }
     bpf_object_skeleton& whole = *programs.skeleton()->skeleton;
-    if (!support.casts) {
+    if (!support.casts || !support.loop) {
         // libbpf's structure is older than const
-        whole.data = const_cast<void*>(dyetrace_without_casts_bpf__elf_bytes(&whole.data_sz));
+        whole.data =
+            const_cast<void*>(support.loop ? dyetrace_without_casts_bpf__elf_bytes(&whole.data_sz)
+                                           : dyetrace_without_loops_bpf__elf_bytes(&whole.data_sz));
     }
     programs.types_ = named_types_of(support.types.get(), whole);
     const std::string path = fmt::format("/proc/self/fd/{}", programs.types_.get());

@@ -353,6 +353,7 @@ struct signal_struct {
 
 struct task_struct {
 	struct thread_info thread_info;
+	void *stack; /* of the kernel, lowest address */
 	unsigned int __state;
 	unsigned int flags;
 	int exit_code;
@@ -457,37 +458,4 @@ struct vm_area_struct {
 
 #pragma clang attribute pop
 
-/*
- * Memory of the kernel. READ follows members of a `typed` pointer, which is an address that was made one of this type:
- *
- *   magic = READ(typed(struct inode, address), i_sb, s_magic)
- *
- * A kernel that has bpf_rdonly_cast (since 6.2) is given programs for which that is three loads. For one that has not, the same source is
- * compiled WITHOUT_CASTS: each member is copied by a helper.
- */
-#ifdef WITHOUT_CASTS
-#define typed(type, pointer) ((type *)(void *)(pointer))
-/* The address is a variable first, or what it is made of would be looked for in the kernel, too. */
-#define READ(pointer, ...)                                                                                                       \
-	({                                                                                                                       \
-		typeof(pointer) _pointer = (pointer);                                                                            \
-		BPF_CORE_READ(_pointer, __VA_ARGS__);                                                                            \
-	})
-#define current_task() bpf_get_current_task_btf()
-#else
-extern void *bpf_rdonly_cast(const void *object, __u32 btf_id) __ksym; /* newer libbpf declares it, too */
-#define typed(type, pointer) ((type *)bpf_rdonly_cast((void *)(pointer), bpf_core_type_id_kernel(type)))
-#define READ(pointer, ...) (___arrow(pointer, __VA_ARGS__))
-/*
- * The current task, to be read. From a trusted pointer the verifier looks every member that is a pointer up by name in the
- * kernel's types, which was half of the time that loading took.
- */
-#define current_task() typed(struct task_struct, bpf_get_current_task_btf())
-#endif
-
-/* Eight bytes as a number, whatever the kernel has there: of a pointer the verifier would know where it came from. */
-#define number_at(address) ((__u64)READ(typed(struct timespec64, address), tv_sec))
-
-#define barrier() asm volatile("" ::: "memory")
-/* Keeps the compiler from dropping a check of this value that the verifier wants to see. */
-#define opaque(value) asm volatile("" : "+r"(value))
+#include "kernel/read.h"

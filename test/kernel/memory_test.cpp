@@ -1,4 +1,4 @@
-// mmap, munmap, mprotect, pkey_mprotect, mremap, madvise, mlock, munlock, brk.
+// mmap, munmap, mprotect, pkey_mprotect, mremap, madvise, mlock, munlock, brk; msync.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -10,6 +10,23 @@ namespace dyetrace::test {
 namespace {
 
 class Memory : public RowsTest {};
+
+TEST_F(Memory, msync_has_the_file_that_is_mapped) {
+    const std::string file = make_file("data", "0123456789");
+    const std::string shown = rows([&] {
+        REQUIRE(open(file.c_str(), O_RDWR) == 3);
+        void* memory = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, 3, 0);
+        REQUIRE(memory != MAP_FAILED);
+        REQUIRE(msync(memory, 4096, MS_SYNC) == 0);
+        REQUIRE(msync(memory, 4096, MS_SYNC | MS_ASYNC) < 0);
+    });
+    EXPECT_EQ(shown, lines(R"(
+        openat file =3 fd=3 #1 file ~/data "~/data" O_RDWR size=10 {"dfd":"AT_FDCWD","flags":"O_RDWR","mode":"000"}
+        mmap memory =0x* fd=3 #1 file ~/data O_RDWR @0 size=10 -/4096 {"addr":"0x0","len":4096,"prot":"PROT_READ|PROT_WRITE","flags":"MAP_SHARED","off":0}
+        msync memory =0 #1 file ~/data O_RDWR @0 -/4096 {"start":"0x*","len":4096,"flags":"MS_SYNC"}
+        msync memory =EINVAL #1 file ~/data O_RDWR @0 -/4096 {"start":"0x*","len":4096,"flags":"MS_SYNC|MS_ASYNC"}
+    )"));
+}
 
 TEST_F(Memory, a_mapping_names_its_file_and_range) {
     const std::string file = make_file("data", std::string(12288, 'x'));

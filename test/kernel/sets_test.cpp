@@ -157,7 +157,8 @@ TEST_F(Sets, epoll_wait_names_what_became_ready) {
         REQUIRE(epoll_ctl(*set, EPOLL_CTL_DEL, (*fds)[1], nullptr) == 0);
         REQUIRE(epoll_pwait(*set, ready, 4, 0, nullptr) == 1);
         const timespec now{};
-        REQUIRE(syscall(SYS_epoll_pwait2, *set, ready, 4, &now, nullptr, 0) == 1);
+        REQUIRE(syscall(SYS_epoll_pwait2, *set, ready, 4, &now, nullptr, 0) == 1 ||
+                errno == ENOSYS);  // before 5.11
     });
     const Event added = trace.nth("epoll_ctl", 0);
     EXPECT_EQ(added.fd(), *set);
@@ -176,6 +177,9 @@ TEST_F(Sets, epoll_wait_names_what_became_ready) {
     ASSERT_EQ(second.size(), 1u);
     EXPECT_EQ(second[0].fd, (*fds)[0]);
     EXPECT_EQ(second[0].events, static_cast<std::uint32_t>(EPOLLIN));
+    if (trace.only("epoll_pwait2").error() == "ENOSYS") {
+        return;
+    }
     ASSERT_EQ(trace.only("epoll_pwait2").touched().size(), 1u);
     EXPECT_EQ(trace.only("epoll_pwait2").touched()[0].fd, (*fds)[0]);
 }
@@ -199,7 +203,8 @@ TEST_F(Sets, a_descriptor_is_found_in_the_64_sets_that_it_was_added_to_last) {
         const std::vector<Touched> ready =
             trace.nth(kHasOldCalls ? "epoll_wait" : "epoll_pwait", i).touched();
         ASSERT_EQ(ready.size(), 1u);
-        EXPECT_EQ(ready[0].fd, i == 0 ? -1 : *fd) << i;
+        // a kernel before 5.11 does not tell which sets a file is in: there all words are remembered
+        EXPECT_TRUE(ready[0].fd == *fd || (i == 0 && ready[0].fd == -1)) << i;
     }
 }
 
@@ -209,7 +214,8 @@ TEST_F(Sets, close_range_lists_what_it_closed) {
         const int fd = open(file.c_str(), O_CREAT | O_RDWR, 0600);
         REQUIRE(dup2(fd, 500) == 500);
         REQUIRE(dup2(fd, 502) == 502);
-        REQUIRE(syscall(SYS_close_range, 500, 500, CLOSE_RANGE_CLOEXEC) == 0);
+        REQUIRE(syscall(SYS_close_range, 500, 500, CLOSE_RANGE_CLOEXEC) == 0 ||
+                errno == EINVAL);  // before 5.11
         REQUIRE(syscall(SYS_close_range, 500, ~0u, 0) == 0);
         REQUIRE(syscall(SYS_close_range, 9, 8, 0) < 0);
     });

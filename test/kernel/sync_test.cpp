@@ -1,7 +1,6 @@
-// fsync, fdatasync, sync, syncfs, sync_file_range, msync; truncate, ftruncate, fallocate; readahead, fadvise64.
+// fsync, fdatasync, sync, syncfs, sync_file_range; truncate, ftruncate, fallocate; readahead, fadvise64.
 #include <fcntl.h>
 #include <linux/falloc.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -20,12 +19,8 @@ TEST_F(Sync, what_is_made_durable) {
         REQUIRE(fdatasync(3) == 0);
         REQUIRE(sync_file_range(3, 2, 5, SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER) == 0);
         REQUIRE(syncfs(3) == 0);
-        void* memory = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, 3, 0);
-        REQUIRE(memory != MAP_FAILED);
-        REQUIRE(msync(memory, 4096, MS_SYNC) == 0);
         REQUIRE(fsync(99) < 0);
         REQUIRE(syscall(SYS_fdatasync, -1) < 0);
-        REQUIRE(msync(memory, 4096, MS_SYNC | MS_ASYNC) < 0);
     });
     EXPECT_EQ(shown, lines(R"(
         openat file =3 fd=3 #1 file ~/data "~/data" O_RDWR size=10 {"dfd":"AT_FDCWD","flags":"O_RDWR","mode":"000"}
@@ -33,11 +28,8 @@ TEST_F(Sync, what_is_made_durable) {
         fdatasync file =0 fd=3 #1 file ~/data O_RDWR size=10
         sync_file_range file =0 fd=3 #1 file ~/data O_RDWR @2 size=10 -/5 {"offset":2,"nbytes":5,"flags":"SYNC_FILE_RANGE_WRITE|SYNC_FILE_RANGE_WAIT_AFTER"}
         syncfs file =0 fd=3 #1 file ~/data O_RDWR size=10
-        mmap memory =0x* fd=3 #1 file ~/data O_RDWR @0 size=10 -/4096 {"addr":"0x0","len":4096,"prot":"PROT_READ|PROT_WRITE","flags":"MAP_SHARED","off":0}
-        msync memory =0 #1 file ~/data O_RDWR @0 -/4096 {"start":"0x*","len":4096,"flags":"MS_SYNC"}
         fsync file =EBADF fd=99
         fdatasync file =EBADF fd=-1
-        msync memory =EINVAL #1 file ~/data O_RDWR @0 -/4096 {"start":"0x*","len":4096,"flags":"MS_SYNC|MS_ASYNC"}
     )"));
 }
 

@@ -115,12 +115,12 @@ __noinline int take_anchors(__s32 from, __u64 mask)
 {
 	struct anchor_ends ends = { .mask = mask, .from = from };
 
-	bpf_loop(ANCHOR_STRETCH_BYTES, take_next_window, &ends, 0);
+	each_small_turn(ANCHOR_STRETCH_BYTES, 1, take_next_window, &ends);
 	return 0;
 }
 
 /* What comes after the end is in the buffer, but no part of the operation. */
-static long look_at_last_stretch(__u32 index, void *context)
+LOOP_BODY(look_at_last_stretch)
 {
 	struct content_buffer *buffer = cpu_buffer();
 	__u64 mask, hash;
@@ -154,7 +154,7 @@ __noinline int look_for_last_anchors(void)
 	hash = buffer->anchors.hash;
 	high = buffer->anchors.sums[0];
 	low = buffer->anchors.sums[1];
-	bpf_loop(ANCHOR_STEP_BYTES / ANCHOR_STRETCH_BYTES, look_at_last_stretch, NULL, 0);
+	each_turn(ANCHOR_STEP_BYTES / ANCHOR_STRETCH_BYTES, look_at_last_stretch);
 	sum_up_to(buffer, buffer->anchors.from, buffer->filled - buffer->anchors.from);
 	buffer->anchors.hash = hash; /* a step may take the same bytes, in front of some that could not be read */
 	buffer->anchors.sums[0] = high;
@@ -206,7 +206,7 @@ __noinline int write_anchors(__u64 parent_sequence, bool written)
 	if (content_level < CONTENT_LEVEL_ANCHORS || !buffer)
 		return 0;
 	if (written) {
-		bpf_loop(buffer->anchors.listed, write_anchor, &parent_sequence, 0);
+		each_small_turn(buffer->anchors.listed, 1, write_anchor, &parent_sequence);
 		write_sketch(buffer, parent_sequence);
 	}
 	buffer->anchors.listed = 0;

@@ -111,7 +111,7 @@ static __always_inline void copy_piece(struct content_buffer *buffer)
 }
 
 /* 256 bytes, or when there are fewer in the buffer, more bytes for it. */
-static long content_step(__u32 index, void *context)
+LOOP_BODY(content_step)
 {
 	struct content_buffer *buffer = cpu_buffer();
 	__u32 rest;
@@ -220,7 +220,7 @@ static __always_inline bool find_pages(struct content_buffer *buffer, __s32 fd, 
 	return buffer->mapping != 0;
 }
 
-static long probe_page(__u32 index, void *context)
+LOOP_BODY(probe_page)
 {
 	struct content_buffer *buffer = cpu_buffer();
 	__u32 bytes;
@@ -244,7 +244,7 @@ static __always_inline bool is_resident(struct content_buffer *buffer, const str
 	begin_walk(&buffer->walk, event->bytes);
 	buffer->missed = false;
 	if (find_bytes(&buffer->walk, event, shape))
-		bpf_loop(STEPS_MAX, probe_page, NULL, 0);
+		each_turn(STEPS_MAX, probe_page);
 	return !buffer->missed;
 }
 
@@ -255,7 +255,7 @@ static long probe_part(__u32 index, void *context)
 
 	if (!buffer || !scratch || buffer->missed || !find_part_bytes(&buffer->walk, &scratch->event, *(__u64 *)context, index))
 		return 1;
-	bpf_loop(STEPS_MAX, probe_page, NULL, 0);
+	each_turn(STEPS_MAX, probe_page);
 	return 0;
 }
 
@@ -267,15 +267,15 @@ static bool parts_are_resident(struct scratch *scratch)
 	if (!buffer || scratch->event.result <= 0)
 		return true;
 	buffer->missed = false;
-	bpf_loop(scratch->event.result < TOUCHED_MAX ? scratch->event.result : TOUCHED_MAX, probe_part, &mm, 0);
+	each_small_turn(scratch->event.result < TOUCHED_MAX ? scratch->event.result : TOUCHED_MAX, 1, probe_part, &mm);
 	return !buffer->missed;
 }
 
 static __always_inline void look(struct content_buffer *buffer)
 {
-	bpf_loop(STEPS_MAX, content_step, NULL, 0);
+	each_turn(STEPS_MAX, content_step);
 	if (buffer->walk.left) /* 2 GiB are one step more than a loop may have, and copying takes some too */
-		bpf_loop(STEPS_MAX, content_step, NULL, 0);
+		each_turn(STEPS_MAX, content_step);
 	if (content_level >= CONTENT_LEVEL_ANCHORS)
 		look_for_last_anchors();
 	buffer->unread += buffer->walk.left;
@@ -321,8 +321,9 @@ static __always_inline int forget_found(void)
 	return 0;
 }
 
-__noinline int look_at_content(struct scratch *scratch, bool may_wait)
+__noinline int look_at_content(scratch_ref ref, bool may_wait)
 {
+	struct scratch *scratch = scratch_of(ref);
 	struct attachment_header *header;
 	struct content_buffer *buffer = cpu_buffer();
 	const volatile struct syscall_shape *shape;
@@ -351,15 +352,16 @@ __noinline int look_at_content(struct scratch *scratch, bool may_wait)
 	if (content_level)
 		scratch->event.attachments += finish_content(buffer, header);
 	if (look_for_dyes)
-		attach_dyes(scratch);
+		attach_dyes(ref_of(scratch));
 	if (keeps_neighbours())
-		attach_edges(scratch);
+		attach_edges(ref_of(scratch));
 	return 1;
 }
 
 /* Looks at a part: `count` iovecs at `address`, or if there are none one buffer; `bytes` of it were moved. */
-__noinline int look_at_part(struct scratch *scratch, __u64 address, __u64 count, __u64 bytes, bool compat)
+__noinline int look_at_part(scratch_ref ref, __u64 address, __u64 count, __u64 bytes, bool compat)
 {
+	struct scratch *scratch = scratch_of(ref);
 	struct attachment_header *header;
 	struct content_buffer *buffer = cpu_buffer();
 	struct part_buffer *part = cpu_part();
@@ -384,6 +386,6 @@ __noinline int look_at_part(struct scratch *scratch, __u64 address, __u64 count,
 	if (look_for_dyes)
 		attach_part_dyes();
 	if (keeps_neighbours())
-		attach_part_edges(scratch);
+		attach_part_edges(ref_of(scratch));
 	return 0;
 }

@@ -101,7 +101,7 @@ static long touch_part(__u32 index, void *context)
 
 	if (!find_part_bytes(&walk, &call->event, call->mm, index))
 		return 1;
-	bpf_loop(PAGES_MAX, touch_page, &walk, 0);
+	each_small_turn(PAGES_MAX, 1, touch_page, &walk);
 	return 0;
 }
 
@@ -113,12 +113,12 @@ static __noinline void touch_bytes(struct deferred_call *call)
 	struct byte_walk walk;
 
 	if (moves_in_parts(shape->special)) {
-		bpf_loop(event->result < TOUCHED_MAX ? event->result : TOUCHED_MAX, touch_part, &call, 0);
+		each_small_turn(event->result < TOUCHED_MAX ? event->result : TOUCHED_MAX, 1, touch_part, &call);
 		return;
 	}
 	begin_walk(&walk, event->bytes);
 	if (find_bytes(&walk, event, shape))
-		bpf_loop(PAGES_MAX, touch_page, &walk, 0);
+		each_small_turn(PAGES_MAX, 1, touch_page, &walk);
 }
 
 /* On any CPU, whose scratch nobody else uses as long as preemption is off. */
@@ -135,11 +135,11 @@ static __always_inline void write_deferred(struct deferred_call *call)
 	bpf_probe_read_kernel(&scratch->event, size, &call->event);
 	special = shape_of(scratch->event.abi, scratch->event.syscall)->special;
 	if (!moves_in_parts(special))
-		look_at_content(scratch, false);
+		look_at_content(ref_of(scratch), false);
 	if (!write_with_finds(scratch))
 		return;
 	if (special == SPECIAL_SENDMSG || special == SPECIAL_RECVMSG)
-		write_passed(scratch);
+		write_passed(ref_of(scratch));
 	else if (special == SPECIAL_SENDMMSG || special == SPECIAL_RECVMMSG) {
 		scratch->messages = call->messages;
 		write_messages(scratch);

@@ -65,7 +65,7 @@ static __always_inline void next_window(struct content_buffer *buffer, const str
 }
 
 /* One node, or when there is none the next window. */
-static long compare_step(__u32 index, void *context)
+LOOP_BODY(compare_step)
 {
 	struct content_buffer *buffer = cpu_buffer();
 	const struct dye_table *table;
@@ -97,11 +97,11 @@ __noinline int compare_dyes(__s32 from, __u64 mask, __u32 stride)
 	buffer->dyes.mask = mask;
 	buffer->dyes.stride = stride;
 	buffer->dyes.nodes_left = 0;
-	bpf_loop(DYE_COMPARE_STEPS_MAX, compare_step, NULL, 0);
+	each_turn(DYE_COMPARE_STEPS_MAX, compare_step);
 	return 0;
 }
 
-static long look_at_stretch(__u32 index, void *context)
+LOOP_BODY(look_at_stretch)
 {
 	struct content_buffer *buffer = cpu_buffer();
 	const struct dye_table *table;
@@ -135,7 +135,7 @@ __noinline int look_for_last_dyes(void)
 		from = buffer->known_from & ~(DYE_STRETCH_BYTES - 1);
 	buffer->dyes.stretch = from;
 	if ((__s32)buffer->filled > from)
-		bpf_loop((__u32)(buffer->filled - from + DYE_STRETCH_BYTES - 1) / DYE_STRETCH_BYTES, look_at_stretch, NULL, 0);
+		each_turn((__u32)(buffer->filled - from + DYE_STRETCH_BYTES - 1) / DYE_STRETCH_BYTES, look_at_stretch);
 	return 0;
 }
 
@@ -155,8 +155,9 @@ static __always_inline bool fill_dyes(struct content_buffer *buffer, struct atta
 	return true;
 }
 
-__noinline int attach_dyes(struct scratch *scratch)
+__noinline int attach_dyes(scratch_ref ref)
 {
+	struct scratch *scratch = scratch_of(ref);
 	struct content_buffer *buffer = cpu_buffer();
 	struct attachment_header *header;
 
@@ -209,7 +210,7 @@ __noinline int write_dye_hits(__u64 parent_sequence, bool written)
 	if (!look_for_dyes || !buffer)
 		return 0;
 	if (written)
-		bpf_loop(buffer->dyes.listed, write_dye_hit, &parent_sequence, 0);
+		each_small_turn(buffer->dyes.listed, 1, write_dye_hit, &parent_sequence);
 	buffer->dyes.listed = 0;
 	return 0;
 }

@@ -69,7 +69,7 @@ int compare_dyes(__s32 from, __u64 mask, __u32 stride);
 int look_for_last_dyes(void);
 
 /* Attaches what was seen to the event in scratch. */
-int attach_dyes(struct scratch *scratch);
+int attach_dyes(scratch_ref ref);
 
 /* What was seen, to the part that is being built. */
 int attach_part_dyes(void);

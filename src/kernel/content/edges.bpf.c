@@ -82,8 +82,9 @@ static __always_inline __u32 edges_length(const struct dye_edges *edges)
 	return offsetof(struct dye_edges, bytes) + edges->first_bytes + edges->last_bytes;
 }
 
-__noinline int attach_edges(struct scratch *scratch)
+__noinline int attach_edges(scratch_ref ref)
 {
+	struct scratch *scratch = scratch_of(ref);
 	struct content_buffer *buffer = cpu_buffer();
 	struct attachment_header *header;
 	struct syscall_event *event;
@@ -106,8 +107,9 @@ __noinline int attach_edges(struct scratch *scratch)
 	return 0;
 }
 
-__noinline int attach_part_edges(struct scratch *scratch)
+__noinline int attach_part_edges(scratch_ref ref)
 {
+	struct scratch *scratch = scratch_of(ref);
 	struct content_buffer *buffer = cpu_buffer();
 	struct part_buffer *part = cpu_part();
 	struct attachment_header *header;

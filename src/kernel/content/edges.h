@@ -10,7 +10,7 @@
 #include "kernel/memory/scratch.h"
 
 /* To the event in scratch. */
-int attach_edges(struct scratch *scratch);
+int attach_edges(scratch_ref ref);
 
 /* To the part that is being built. */
-int attach_part_edges(struct scratch *scratch);
+int attach_part_edges(scratch_ref ref);

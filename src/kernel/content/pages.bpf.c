@@ -58,6 +58,6 @@ int find_page_base(struct bpf_iter__task_file *context)
 	search.near = file; /* from the slab allocator, and so in the map */
 	search.page = folio_at((__u64)READ(typed(struct file, file), f_mapping), 0);
 	if (search.page)
-		bpf_loop(2 * MAP_STEPS_MAX, try_base, &search, 0);
+		each_small_turn(2 * MAP_STEPS_MAX, 1, try_base, &search);
 	return 0;
 }

@@ -21,7 +21,7 @@ static bool find_completed_bytes(struct byte_walk *walk, const struct syscall_ev
 /* The address of a task's address space, which tells it from others. */
 static __always_inline __u64 mm_of(struct scratch *scratch, struct task_struct *task)
 {
-	return number_of(scratch, task->mm);
+	return number_of(scratch, LOAD(task, mm));
 }
 
 static __always_inline bool moves_in_parts(__u8 special)

@@ -95,21 +95,16 @@ static __always_inline void finish_attachment(struct scratch *scratch, struct at
 	scratch->event.attachments += finish_header(header, kind, length);
 }
 
-struct vector_sum {
-	__u64 base;
-	__u64 bytes;
-	__u32 count;
-	__u32 compat;
-};
-
-static long add_vector_part(__u32 index, void *context)
+LOOP_BODY(add_vector_part)
 {
-	struct vector_sum *sum = context;
+	struct scratch *scratch = cpu_scratch();
+	struct vector_sum *sum;
 	__u64 part[2] = {};
 	__u32 part32[2] = {};
 
-	if (index >= sum->count)
+	if (!scratch)
 		return 1;
+	sum = &scratch->vector;
 	if (sum->compat) {
 		bpf_probe_read_user(part32, sizeof(part32), (void *)(sum->base + index * 8));
 		sum->bytes += part32[1];
@@ -120,15 +115,21 @@ static long add_vector_part(__u32 index, void *context)
 	return 0;
 }
 
-/* Bytes that the parts of an iovec ask for together. */
-static __always_inline __u64 vector_bytes(__u64 base, __u64 count, bool compat)
+/* Bytes that the parts of an iovec ask for together. Global, so that the verifier looks at it once. */
+__noinline __u64 vector_bytes(__u64 base, __u64 count, bool compat)
 {
-	struct vector_sum sum = { .base = base, .count = count, .compat = compat };
+	struct scratch *scratch = cpu_scratch();
+	__u64 part[2] = {};
 
-	if (count > VECTOR_PARTS_MAX)
+	if (!scratch || count > VECTOR_PARTS_MAX)
 		return 0;
-	bpf_loop(count, add_vector_part, &sum, 0);
-	return sum.bytes;
+	if (count == 1 && !compat) { /* as most have */
+		bpf_probe_read_user(part, sizeof(part), (void *)base);
+		return part[1];
+	}
+	scratch->vector = (struct vector_sum){ .base = base, .compat = compat };
+	each_turn(count, add_vector_part);
+	return scratch->vector.bytes;
 }
 
 /* What of a msghdr matters here. */

@@ -14,7 +14,7 @@
 __u8 unseen_groups[UNSEEN_GROUPS + 1];
 
 /* Marks what the call in scratch moves that no event tells. In programs/syscall.bpf.c. */
-int mark_unseen(const struct scratch *scratch);
+int mark_unseen(scratch_ref ref);
 
 /* Writes the event in scratch, and after it what was found in its bytes; false if it was lost. */
 static __always_inline bool write_with_finds(struct scratch *scratch)
@@ -30,7 +30,10 @@ static __always_inline bool write_with_finds(struct scratch *scratch)
 	return written;
 }
 
-#define TOUCHED_MAX 1024 /* objects or control blocks per event; what comes after is one row with the range that it covers */
+#define TOUCHED_MAX                                                                                                              \
+	(TURNS_MAX < 1024                                                                                                        \
+		 ? TURNS_MAX                                                                                                     \
+		 : 1024) /* objects or control blocks per event; what comes after is one row with the range that it covers */
 #define TOUCHED_IDLE_MAX 64 /* of a poll set: more are listed only if they are ready */
 
 /* The part that is being built; not in scratch, whose room is scarce. */
@@ -105,15 +108,17 @@ static __always_inline void touch_rest(struct scratch *scratch, __u8 role, __s64
 }
 
 /* Steps over the members that a call hands out, or control blocks. */
-static __always_inline void walk_members(struct scratch *scratch, long (*step)(__u32, void *), void *walk, __u64 count, __u8 role)
-{
-	bpf_loop(count < TOUCHED_MAX ? count : TOUCHED_MAX, step, walk, 0);
-	if (count > TOUCHED_MAX)
-		touch_rest(scratch, role, TOUCHED_MAX, count);
-}
+#define walk_members(scratch, body, count, role)                                                                                 \
+	({                                                                                                                       \
+		__u64 _all = count;                                                                                              \
+                                                                                                                                 \
+		each_turn(_all < TOUCHED_MAX ? _all : TOUCHED_MAX, body);                                                        \
+		if (_all > TOUCHED_MAX)                                                                                          \
+			touch_rest(scratch, role, TOUCHED_MAX, _all);                                                            \
+	})
 
 /* Writes after the message in scratch the descriptors that travel in it. In messages.bpf.c. */
-int write_passed(struct scratch *scratch);
+int write_passed(scratch_ref ref);
 
 static __always_inline struct part_event *begin_part(struct scratch *scratch, __u32 index)
 {

@@ -57,7 +57,7 @@ static __always_inline struct kernfs_node *cgroup_of(struct task_struct *task)
 /* The cgroup's path goes after the `at` bytes of a fact; the root has none. */
 static __always_inline __u32 attach_cgroup(struct scratch *scratch, __u32 at, struct task_struct *task)
 {
-	read_cgroup_path(scratch, number_of(scratch, cgroup_of(task)));
+	read_cgroup_path(ref_of(scratch), number_of(scratch, cgroup_of(task)));
 	return attach_walked(scratch, at, ATTACHMENT_CGROUP, FACT_FIELDS_MAX + PATH_BYTES_MAX + COMMAND_BYTES_MAX + 64,
 			     CGROUP_BYTES_MAX);
 }
@@ -113,8 +113,10 @@ static __always_inline void fill_context(struct task_context_fact *fact, struct 
 	bpf_core_read(fact->comm, sizeof(fact->comm), &task->comm);
 }
 
-__noinline int announce_context_of(struct scratch *scratch, struct task_state *state, __u64 task_address)
+__noinline int announce_context_of(scratch_ref ref, state_ref of, __u64 task_address)
 {
+	struct scratch *scratch = scratch_of(ref);
+	struct task_state *state = state_behind(of);
 	struct task_struct *task = typed(struct task_struct, task_address);
 	__u32 size = sizeof(struct task_context_fact), exe;
 

@@ -2,7 +2,7 @@
 /* Text against the string conditions of the predicate. */
 #include "kernel/helpers/filter.h"
 
-static long match_one(__u32 index, void *context)
+LOOP_BODY(match_atom)
 {
 	struct filter_atom *atom = bpf_map_lookup_elem(&filter_atoms, &index);
 	struct scratch *scratch = cpu_scratch();
@@ -32,6 +32,6 @@ __noinline int match_scratch_text(__u32 length, __u32 subject)
 	scratch->asked.plain = match_is_plain(scratch->text, length);
 	__builtin_memset(&scratch->verdicts, 0, sizeof(scratch->verdicts));
 	if (count <= FILTER_ATOMS_MAX)
-		bpf_loop(count, match_one, NULL, 0);
+		each_turn(count, match_atom);
 	return 0;
 }

@@ -49,15 +49,10 @@ static __always_inline bool is_mounted_on(struct dentry *dentry)
 	return READ(dentry, d_flags) & bit;
 }
 
-struct mounts_walk {
-	struct scratch *scratch;
-	__u64 head, node; /* of the list of what is mounted somewhere on the mount that was reached */
-};
-
-static __always_inline void begin_mounts(struct mounts_walk *walk)
+static __always_inline void begin_mounts(struct lookup *lookup)
 {
-	walk->head = walk->scratch->lookup.mount + bpf_core_field_offset(struct mount, mnt_mounts);
-	walk->node = (__u64)READ(typed(struct list_head, walk->head), next);
+	lookup->mounts = lookup->mount + bpf_core_field_offset(struct mount, mnt_mounts);
+	lookup->mounted = (__u64)READ(typed(struct list_head, lookup->mounts), next);
 }
 
 struct bucket_walk {
@@ -65,41 +60,45 @@ struct bucket_walk {
 	__u64 node; /* looked at next; 0: there is none */
 };
 
-static long enter_mount(__u32 index, void *context)
+LOOP_BODY(enter_mount)
 {
-	struct mounts_walk *walk = context;
-	struct lookup *lookup = &walk->scratch->lookup;
+	struct scratch *scratch = cpu_scratch();
+	struct lookup *lookup;
 	struct mount *child;
 
-	if (walk->node == walk->head)
+	if (!scratch)
 		return 1;
-	child = typed(struct mount, walk->node - bpf_core_field_offset(struct mount, mnt_child));
-	walk->node = (__u64)READ(child, mnt_child.next);
+	lookup = &scratch->lookup;
+	if (lookup->mounted == lookup->mounts)
+		return 1;
+	child = typed(struct mount, lookup->mounted - bpf_core_field_offset(struct mount, mnt_child));
+	lookup->mounted = (__u64)READ(child, mnt_child.next);
 	if ((__u64)READ(child, mnt_mountpoint) != lookup->dentry)
 		return 0;
 	lookup->mount = (__u64)child;
 	lookup->dentry = (__u64)READ(child, mnt.mnt_root);
 	if (!is_mounted_on(typed(struct dentry, lookup->dentry)))
 		return 1;
-	begin_mounts(walk);
+	begin_mounts(lookup);
 	return 0;
 }
 
 /* Goes on in what is mounted here. A loop of the verifier's would cost it 20,000 instructions. */
-__noinline int enter_mounts(struct scratch *scratch)
+__noinline int enter_mounts(scratch_ref ref)
 {
-	struct mounts_walk walk = { .scratch = scratch };
+	struct scratch *scratch = scratch_of(ref);
 
 	if (!scratch)
 		return 0;
-	begin_mounts(&walk);
-	bpf_loop(MOUNTS_ON_ONE_MAX, enter_mount, &walk, 0);
-	return 0;
+	begin_mounts(&scratch->lookup);
+	each_turn(MOUNTS_ON_ONE_MAX, enter_mount);
+	return 1;
 }
 
 /* '..' of what is mounted is that of where it is mounted; that of the root the root. */
-__noinline int go_up(struct scratch *scratch)
+__noinline int go_up(scratch_ref ref)
 {
+	struct scratch *scratch = scratch_of(ref);
 	struct lookup *lookup = &scratch->lookup;
 
 	if (!scratch)
@@ -146,7 +145,7 @@ static __always_inline __u64 entry_of(const struct lookup *lookup, __u32 hash, _
 
 	walk.node = number_at(directory_buckets + (hash >> (directory_shift & 31)) * sizeof(__u64)) & ~1ull;
 	if (!is_last_entry(&walk) && !is_last_entry(&walk) &&
-	    bpf_loop(BUCKET_DEPTH_MAX, look_at_entry, &walk, 0) == BUCKET_DEPTH_MAX)
+	    each_small_turn(BUCKET_DEPTH_MAX, BUCKET_DEPTH_MAX, look_at_entry, &walk) == BUCKET_DEPTH_MAX)
 		return 0;
 	return walk.node ? walk.node - bpf_core_field_offset(struct dentry, d_hash) : 0;
 }
@@ -189,19 +188,20 @@ static __always_inline bool enter_name(struct scratch *scratch, __u32 hash, bool
 	if ((READ(inode, i_mode) & S_IFMT) == S_IFLNK && !(is_last && !lookup->follow))
 		return enter_link(lookup, inode);
 	lookup->dentry = entry;
-	if (is_mounted_on(dentry))
-		enter_mounts(scratch);
-	return true;
+	return !is_mounted_on(dentry) || enter_mounts(ref_of(scratch));
 }
 
 /* A word of the path. */
-static long look_up_word(__u32 index, void *context)
+LOOP_BODY(look_up_word)
 {
-	struct scratch *scratch = *(struct scratch **)context;
-	struct lookup *lookup = &scratch->lookup;
+	struct scratch *scratch = cpu_scratch();
 	__u64 word, ends, kept, bytes;
+	struct lookup *lookup;
 	bool at_end;
 
+	if (!scratch)
+		return 1;
+	lookup = &scratch->lookup;
 	word = number_at(lookup->text);
 	ends = zero_bytes(word) | zero_bytes(word ^ EACH_BYTE * '/');
 	if (!ends) {
@@ -216,7 +216,7 @@ static long look_up_word(__u32 index, void *context)
 	at_end = (word >> (bytes * 8) & 0xff) == 0;
 	word &= kept;
 	if (lookup->length == 0 && bytes == 2 && word == ('.' | '.' << 8)) {
-		go_up(scratch);
+		go_up(ref_of(scratch));
 	} else if (!(lookup->length == 0 && (bytes == 0 || (bytes == 1 && word == '.')))) {
 		lookup->length += bytes;
 		if (!enter_name(scratch, name_hash(lookup, word), at_end && lookup->depth == 0))
@@ -237,25 +237,26 @@ static long look_up_word(__u32 index, void *context)
 	return 0;
 }
 
-__noinline int look_up(struct scratch *scratch, __u64 text, __s32 dirfd, bool follow)
+__noinline int look_up(scratch_ref ref, __u64 text, __s32 dirfd, bool follow)
 {
+	struct scratch *scratch = scratch_of(ref);
 	struct task_struct *task = current_task();
-	struct fs_struct *fs = task->fs;
+	struct fs_struct *fs = LOAD(task, fs);
 	struct lookup *lookup;
 	struct file *file;
 
 	if (!scratch || !directory_buckets || !fs)
 		return 0;
 	lookup = &scratch->lookup;
-	lookup->root_dentry = (__u64)fs->root.dentry;
-	lookup->root_mount = (__u64)mount_of(fs->root.mnt);
+	lookup->root_dentry = (__u64)LOAD(fs, root.dentry);
+	lookup->root_mount = (__u64)mount_of(LOAD(fs, root.mnt));
 	if ((number_at(text) & 0xff) == '/') {
 		lookup->dentry = lookup->root_dentry;
 		lookup->mount = lookup->root_mount;
 		text++;
 	} else if (dirfd == AT_FDCWD) {
-		lookup->dentry = (__u64)fs->pwd.dentry;
-		lookup->mount = (__u64)mount_of(fs->pwd.mnt);
+		lookup->dentry = (__u64)LOAD(fs, pwd.dentry);
+		lookup->mount = (__u64)mount_of(LOAD(fs, pwd.mnt));
 	} else {
 		file = typed(struct file, file_of(task, dirfd));
 		lookup->dentry = (__u64)READ(file, f_path.dentry);
@@ -268,6 +269,6 @@ __noinline int look_up(struct scratch *scratch, __u64 text, __s32 dirfd, bool fo
 	lookup->follow = follow;
 	lookup->found = false;
 	begin_component(lookup);
-	bpf_loop(LOOKUP_STEPS_MAX, look_up_word, &scratch, 0);
+	each_turn(LOOKUP_STEPS_MAX, look_up_word);
 	return lookup->found;
 }

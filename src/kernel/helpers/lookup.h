@@ -17,7 +17,7 @@ __u64 directory_buckets;
 __u32 directory_shift;
 
 /* Text is in kernel memory; dirfd as in openat. 1: scratch->lookup has where it leads. */
-int look_up(struct scratch *scratch, __u64 text, __s32 dirfd, bool follow);
+int look_up(scratch_ref ref, __u64 text, __s32 dirfd, bool follow);
 
 /* Fills scratch->seen from what look_up() found. */
 static __always_inline void see_looked_up(struct scratch *scratch)

@@ -10,7 +10,7 @@
 #define CGROUP_DEPTH_MAX 32
 
 /* One step up in the tree of cgroups; its root has no name. */
-static long walk_cgroup_up(__u32 index, void *context)
+LOOP_BODY(walk_cgroup_up)
 {
 	struct scratch *scratch = cpu_scratch();
 	struct kernfs_node *node, *parent;
@@ -38,18 +38,19 @@ static long walk_cgroup_up(__u32 index, void *context)
 	return 0;
 }
 
-__noinline int read_cgroup_path(struct scratch *scratch, __u64 node_address)
+__noinline int read_cgroup_path(scratch_ref ref, __u64 node_address)
 {
+	struct scratch *scratch = scratch_of(ref);
 	if (!scratch)
 		return 0;
 	scratch->walk.at = PATH_BYTES_MAX;
 	scratch->walk.dentry = node_address;
-	bpf_loop(CGROUP_DEPTH_MAX, walk_cgroup_up, NULL, 0);
+	each_turn(CGROUP_DEPTH_MAX, walk_cgroup_up);
 	return 0;
 }
 
 /* One step up. Leaves the mount where it has reached its root. */
-static long walk_up(__u32 index, void *context)
+LOOP_BODY(walk_up)
 {
 	struct scratch *scratch = cpu_scratch();
 	struct dentry *dentry, *parent;
@@ -134,22 +135,27 @@ static __always_inline void read_pseudo_name(struct scratch *scratch, struct den
 }
 
 /* Walks from a dentry to the root; returns the hash of the names on the way. */
-static __noinline __u64 walk_path(struct scratch *scratch, __u64 dentry_address, __u64 mnt_address, bool silent)
+__noinline __u64 walk_path(scratch_ref ref, __u64 dentry_address, __u64 mnt_address, bool silent)
 {
+	struct scratch *scratch = scratch_of(ref);
 	struct vfsmount *mnt = (void *)mnt_address;
 
+	if (!scratch)
+		return 0;
 	scratch->walk.at = PATH_BYTES_MAX;
 	scratch->walk.hash = 0;
 	scratch->walk.silent = silent;
 	scratch->walk.dentry = dentry_address;
 	scratch->walk.mount = (__u64)mount_of(mnt);
 	scratch->walk.mount_root = (__u64)BPF_CORE_READ(mnt, mnt_root);
-	bpf_loop(WALK_STEPS_MAX, walk_up, NULL, 0);
+	if (each_turn(WALK_STEPS_MAX, walk_up) == TURNS_MAX)
+		scratch->walk.flags |= PATH_CUT;
 	return scratch->walk.hash;
 }
 
-__noinline int read_path_of(struct scratch *scratch, __u64 dentry_address, __u64 mnt_address)
+__noinline int read_path_of(scratch_ref ref, __u64 dentry_address, __u64 mnt_address)
 {
+	struct scratch *scratch = scratch_of(ref);
 	struct dentry *dentry = (void *)dentry_address;
 	struct vfsmount *mnt = (void *)mnt_address;
 	struct dentry *root = BPF_CORE_READ(mnt, mnt_root);
@@ -166,10 +172,10 @@ __noinline int read_path_of(struct scratch *scratch, __u64 dentry_address, __u64
 	}
 	if (dentry != root && !BPF_CORE_READ(dentry, d_hash.pprev))
 		scratch->walk.flags |= PATH_UNLINKED;
-	hash = walk_path(scratch, dentry_address, mnt_address, false);
-	if (walk_path(scratch, dentry_address, mnt_address, true) != hash) {
-		hash = walk_path(scratch, dentry_address, mnt_address, false);
-		if (walk_path(scratch, dentry_address, mnt_address, true) != hash)
+	hash = walk_path(ref_of(scratch), dentry_address, mnt_address, false);
+	if (walk_path(ref_of(scratch), dentry_address, mnt_address, true) != hash) {
+		hash = walk_path(ref_of(scratch), dentry_address, mnt_address, false);
+		if (walk_path(ref_of(scratch), dentry_address, mnt_address, true) != hash)
 			scratch->walk.flags |= PATH_TORN;
 	}
 	if (scratch->walk.at == PATH_BYTES_MAX && magic != SOCKFS_MAGIC) {

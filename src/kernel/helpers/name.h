@@ -22,17 +22,17 @@ static __always_inline struct mount *mount_of(struct vfsmount *mnt)
  * Reads a path into scratch->path; length is PATH_BYTES_MAX - walk.at. Global, so that the verifier looks at it once and
  * not at each call; so are the other functions here that are not static.
  */
-int read_path_of(struct scratch *scratch, __u64 dentry_address, __u64 mnt_address);
+int read_path_of(scratch_ref ref, __u64 dentry_address, __u64 mnt_address);
 
 static __always_inline void read_path(struct scratch *scratch, struct dentry *dentry, struct vfsmount *mnt)
 {
 	__u64 dentry_address = number_of(scratch, dentry);
 
-	read_path_of(scratch, dentry_address, number_of(scratch, mnt));
+	read_path_of(ref_of(scratch), dentry_address, number_of(scratch, mnt));
 }
 
 /* Puts the path of a node of the tree of cgroups into scratch->path; nothing for its root. */
-int read_cgroup_path(struct scratch *scratch, __u64 node_address);
+int read_cgroup_path(scratch_ref ref, __u64 node_address);
 
 static __always_inline struct kernfs_node *kernfs_parent(struct kernfs_node *node)
 {

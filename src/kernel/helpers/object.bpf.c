@@ -174,8 +174,9 @@ static __always_inline void announce(struct scratch *scratch, struct handle_stat
 	}
 }
 
-__noinline int describe_seen(struct scratch *scratch)
+__noinline int describe_seen(scratch_ref ref)
 {
+	struct scratch *scratch = scratch_of(ref);
 	if (!scratch)
 		return 0;
 	describe_name(scratch, &scratch->new_handle, typed(struct dentry, scratch->seen.key.dentry),
@@ -183,11 +184,11 @@ __noinline int describe_seen(struct scratch *scratch)
 	return 0;
 }
 
-__noinline int number_seen(struct scratch *scratch)
+__noinline int number_seen(scratch_ref ref)
 {
+	struct scratch *scratch = scratch_of(ref);
 	struct handle_state *handle;
 
-	scratch = scratch_with_keys(scratch);
 	if (!scratch)
 		return 0;
 	handle = &scratch->new_handle;
@@ -197,11 +198,11 @@ __noinline int number_seen(struct scratch *scratch)
 	return 0;
 }
 
-__noinline int announce_seen(struct scratch *scratch)
+__noinline int announce_seen(scratch_ref ref)
 {
+	struct scratch *scratch = scratch_of(ref);
 	struct handle_state *handle;
 
-	scratch = scratch_with_keys(scratch);
 	if (!scratch)
 		return 0;
 	handle = &scratch->new_handle;
@@ -274,12 +275,12 @@ static __always_inline bool begins_a_life(struct file *file, struct inode *inode
 	       (READ(file, f_mode) & FMODE_CREATED || READ(file, f_flags) & __O_TMPFILE);
 }
 
-__noinline int find_file(struct scratch *scratch, __u64 address, __u32 flags)
+__noinline int find_file(scratch_ref ref, __u64 address, __u32 flags)
 {
+	struct scratch *scratch = scratch_of(ref);
 	struct file *file = typed(struct file, address);
 	struct inode *inode = READ(file, f_inode);
 
-	scratch = scratch_with_keys(scratch);
 	if (!scratch)
 		return 0;
 	scratch->seen.handle_id = 0;
@@ -306,11 +307,11 @@ __noinline int find_file(struct scratch *scratch, __u64 address, __u32 flags)
 	return is_news(scratch, READ(file, f_path.dentry), READ(file, f_path.mnt), flags);
 }
 
-__noinline int find_directory(struct scratch *scratch, __u64 dentry_address, __u64 mnt_address)
+__noinline int find_directory(scratch_ref ref, __u64 dentry_address, __u64 mnt_address)
 {
+	struct scratch *scratch = scratch_of(ref);
 	struct dentry *dentry = typed(struct dentry, dentry_address);
 
-	scratch = scratch_with_keys(scratch);
 	if (!scratch)
 		return 0;
 	scratch->seen.handle_id = 0;

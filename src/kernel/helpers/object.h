@@ -17,30 +17,30 @@ enum see_flags {
 };
 
 /* One look, which is enough for what was seen before; else true, and the three after it do the rest. Not in each other: stacks are short. */
-int find_file(struct scratch *scratch, __u64 address, __u32 flags);
-int find_directory(struct scratch *scratch, __u64 dentry_address, __u64 mnt_address);
-int describe_seen(struct scratch *scratch);
-int number_seen(struct scratch *scratch);
-int announce_seen(struct scratch *scratch);
+int find_file(scratch_ref ref, __u64 address, __u32 flags);
+int find_directory(scratch_ref ref, __u64 dentry_address, __u64 mnt_address);
+int describe_seen(scratch_ref ref);
+int number_seen(scratch_ref ref);
+int announce_seen(scratch_ref ref);
 
 static __always_inline void see_news(struct scratch *scratch)
 {
-	describe_seen(scratch);
-	number_seen(scratch);
-	announce_seen(scratch);
+	describe_seen(ref_of(scratch));
+	number_seen(ref_of(scratch));
+	announce_seen(ref_of(scratch));
 }
 
 /* Fills scratch->seen from an open file; handle_id is 0 if there is nothing to see. */
 static __always_inline void see_file(struct scratch *scratch, __u64 address, __u32 flags)
 {
-	if (find_file(scratch, address, flags))
+	if (find_file(ref_of(scratch), address, flags))
 		see_news(scratch);
 }
 
 /* Fills it from a directory that is not open: cwd, root. */
 static __always_inline void see_directory(struct scratch *scratch, __u64 dentry_address, __u64 mnt_address)
 {
-	if (find_directory(scratch, dentry_address, mnt_address))
+	if (find_directory(ref_of(scratch), dentry_address, mnt_address))
 		see_news(scratch);
 }
 
@@ -57,11 +57,18 @@ static __always_inline void keep_seen(const struct scratch *scratch, struct task
 	}
 }
 
-static __always_inline void see_path(struct scratch *scratch, const struct path *path)
+static __always_inline void see_root_directory(struct scratch *scratch, struct fs_struct *fs)
 {
-	__u64 dentry = number_of(scratch, path->dentry);
+	__u64 dentry = number_of(scratch, LOAD(fs, root.dentry));
 
-	see_directory(scratch, dentry, number_of(scratch, path->mnt));
+	see_directory(scratch, dentry, number_of(scratch, LOAD(fs, root.mnt)));
+}
+
+static __always_inline void see_working_directory(struct scratch *scratch, struct fs_struct *fs)
+{
+	__u64 dentry = number_of(scratch, LOAD(fs, pwd.dentry));
+
+	see_directory(scratch, dentry, number_of(scratch, LOAD(fs, pwd.mnt)));
 }
 
 static __always_inline __u64 inode_of(__u64 file)
@@ -84,13 +91,13 @@ static __always_inline __s64 references_of(struct file *file)
 /* Where the current task's table of descriptors keeps this one's open file; NULL if it has no such place. */
 static __always_inline struct file **slot_of(struct task_struct *task, __s32 fd)
 {
-	struct files_struct *files = task->files;
+	struct files_struct *files = LOAD(task, files);
 	struct fdtable *table;
 
 	if (fd < 0 || !files)
 		return NULL;
-	table = files->fdt;
-	return (__u32)fd < table->max_fds ? table->fd + fd : NULL;
+	table = LOAD(files, fdt);
+	return (__u32)fd < LOAD(table, max_fds) ? LOAD(table, fd) + fd : NULL;
 }
 
 /* The open file behind a descriptor of the current task; 0 if there is none. */

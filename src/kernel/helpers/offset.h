@@ -16,9 +16,9 @@
 /* An open file that no other thread or process can move: then what its position says is certain. */
 static __always_inline bool is_only_user(struct task_struct *task, __u64 file)
 {
-	struct files_struct *files = task->files;
+	struct files_struct *files = LOAD(task, files);
 
-	return file && files && files->count.counter == 1 && references_of(typed(struct file, file)) == 1;
+	return file && files && LOAD(files, count.counter) == 1 && references_of(typed(struct file, file)) == 1;
 }
 
 static __always_inline bool moved_under_us(struct syscall_event *event, struct task_state *state, struct scratch *scratch)
@@ -101,7 +101,7 @@ static __always_inline void fill_offset2(struct syscall_event *event, const vola
  */
 static __noinline bool find_stream_offset(struct scratch *scratch, __u64 moved, bool inbound, __u32 message_flags, __u64 *offset)
 {
-	struct task_state *state = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
+	struct task_state *state = state_of(this_task());
 	struct sock *sk = typed(struct sock, scratch->seen.sk);
 	struct tcp_sock *tcp = typed(struct tcp_sock, scratch->seen.sk);
 

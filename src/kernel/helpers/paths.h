@@ -91,11 +91,11 @@ static __always_inline enum path_kind attach_exec_path(struct scratch *scratch, 
 /* The root that absolute paths start from: a handle where it is not the namespace's own, else 0. */
 static __always_inline __u32 see_root(struct scratch *scratch, struct fs_struct *fs)
 {
-	__u64 dentry = (__u64)fs->root.dentry, mount = (__u64)fs->root.mnt, epoch = name_epoch;
+	__u64 dentry = (__u64)LOAD(fs, root.dentry), mount = (__u64)LOAD(fs, root.mnt), epoch = name_epoch;
 
 	if (scratch->plain_root.dentry == dentry && scratch->plain_root.mount == mount && scratch->plain_root.epoch == epoch)
 		return 0;
-	see_path(scratch, &fs->root);
+	see_root_directory(scratch, fs);
 	if (scratch->seen.path_hash)
 		return scratch->seen.handle_id;
 	scratch->plain_root.dentry = dentry;
@@ -148,16 +148,16 @@ static __always_inline bool see_attached(struct scratch *scratch, __u32 at, __s3
 {
 	__u64 text = number_of(scratch, scratch->event_attachments) + at + sizeof(struct attachment_header);
 
-	if (!look_up(scratch, text, dirfd, follow))
+	if (!look_up(ref_of(scratch), text, dirfd, follow))
 		return false;
 	see_looked_up(scratch);
 	return scratch->seen.handle_id;
 }
 
 /* Finds what a path of a task starts from: a handle, or 0. */
-static __noinline __u32 see_base(struct scratch *scratch, struct task_struct *task, __u32 kind, bool has_dirfd, __s32 dirfd)
+static __always_inline __u32 see_base(struct scratch *scratch, struct task_struct *task, __u32 kind, bool has_dirfd, __s32 dirfd)
 {
-	struct fs_struct *fs = task->fs;
+	struct fs_struct *fs = LOAD(task, fs);
 
 	if (kind == PATH_NONE || !fs)
 		return 0;
@@ -166,7 +166,7 @@ static __noinline __u32 see_base(struct scratch *scratch, struct task_struct *ta
 	if (has_dirfd && dirfd != AT_FDCWD)
 		see_file(scratch, file_of(task, dirfd), 0);
 	else
-		see_path(scratch, &fs->pwd);
+		see_working_directory(scratch, fs);
 	return scratch->seen.handle_id;
 }
 
@@ -175,11 +175,14 @@ static __always_inline bool fill_new_directory(struct scratch *scratch, struct t
 					       const volatile struct syscall_shape *shape)
 {
 	struct syscall_event *event = &scratch->event;
-	struct fs_struct *fs = task->fs;
+	struct fs_struct *fs = LOAD(task, fs);
 
 	if ((shape->special != SPECIAL_CHDIR && shape->special != SPECIAL_CHROOT) || event->result < 0 || !fs)
 		return false;
-	see_path(scratch, shape->special == SPECIAL_CHROOT ? &fs->root : &fs->pwd);
+	if (shape->special == SPECIAL_CHROOT)
+		see_root_directory(scratch, fs);
+	else
+		see_working_directory(scratch, fs);
 	if (!scratch->seen.handle_id)
 		return false;
 	take_seen(scratch, false);
@@ -305,8 +308,10 @@ static __always_inline void fill_second_base(struct scratch *scratch, struct tas
 }
 
 /* Global, so that the verifier looks at it once and not after each way that leads to it. */
-__noinline int fill_texts(struct scratch *scratch, struct task_state *state)
+__noinline int fill_texts(scratch_ref ref, state_ref of)
 {
+	struct scratch *scratch = scratch_of(ref);
+	struct task_state *state = state_behind(of);
 	const volatile struct syscall_shape *shape;
 	struct task_struct *task = current_task();
 	const struct syscall_event *event;

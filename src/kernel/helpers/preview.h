@@ -79,7 +79,7 @@ static __always_inline void attach_user_text(struct scratch *scratch, __u32 inde
 		finish_attachment(scratch, preview.header, ATTACHMENT_PREVIEW, 8 + (length - 1));
 }
 
-static long attach_part(__u32 index, void *context)
+LOOP_BODY(attach_part)
 {
 	struct scratch *scratch = cpu_scratch();
 	struct part_walk *walk;
@@ -112,15 +112,16 @@ static long attach_part(__u32 index, void *context)
  * The first bytes of each part: how many there are of each, then these, one part after the other. Of a part that cannot be read
  * there are none. Global, as attach_preview is.
  */
-__noinline int attach_parts(struct scratch *scratch, __u32 index, __u64 vector, __u64 count, __u64 moved)
+__noinline int attach_parts(scratch_ref ref, __u32 index, __u64 vector, __u64 count, __u64 moved)
 {
+	struct scratch *scratch = scratch_of(ref);
 	struct preview preview;
 
 	if (!scratch || !begin_preview(scratch, index, &preview))
 		return 0;
 	__builtin_memset(preview.content, 0, PREVIEW_LENGTHS_BYTES);
 	scratch->parts = (struct part_walk){ .vector = vector, .left = moved };
-	bpf_loop(count < PREVIEW_VECTORS_MAX ? count : PREVIEW_VECTORS_MAX, attach_part, NULL, 0);
+	each_turn(count < PREVIEW_VECTORS_MAX ? count : PREVIEW_VECTORS_MAX, attach_part);
 	if (scratch->parts.filled && begin_preview(scratch, index, &preview))
 		finish_attachment(scratch, preview.header, ATTACHMENT_PREVIEW, 8 + PREVIEW_LENGTHS_BYTES + scratch->parts.filled);
 	return 0;
@@ -131,15 +132,16 @@ static __always_inline void attach_vector(struct scratch *scratch, __u32 index, 
 	if (count > PREVIEW_VECTORS_MAX)
 		count = PREVIEW_VECTORS_MAX;
 	attach_user_items(scratch, index, vector, count * 16, 16);
-	attach_parts(scratch, index, vector, count, moved);
+	attach_parts(ref_of(scratch), index, vector, count, moved);
 }
 
 /*
  * A msghdr with its iovec after it, and the bytes that they hold; of one of several messages as much of its name as there was
  * room for. Global, as attach_preview is.
  */
-__noinline int attach_message(struct scratch *scratch, __u32 index, __u64 user, __u64 moved, __u32 room)
+__noinline int attach_message(scratch_ref ref, __u32 index, __u64 user, __u64 moved, __u32 room)
 {
+	struct scratch *scratch = scratch_of(ref);
 	__u64 message[7] = {}; /* struct user_msghdr; iov and iovlen at 2 and 3 */
 	struct preview preview;
 	__u32 count;
@@ -154,7 +156,7 @@ __noinline int attach_message(struct scratch *scratch, __u32 index, __u64 user, 
 	__builtin_memcpy(preview.content, message, sizeof(message));
 	if (bpf_probe_read_user(preview.content + sizeof(message), count * 16, (void *)message[2]) == 0)
 		finish_attachment(scratch, preview.header, ATTACHMENT_STRUCTURE, 8 + sizeof(message) + count * 16);
-	attach_parts(scratch, index, message[2], count, moved);
+	attach_parts(ref_of(scratch), index, message[2], count, moved);
 	attach_user_bytes(scratch, index | PREVIEW_CONTROL, message[4],
 			  message[5] < PREVIEW_CONTROL_MAX ? message[5] : PREVIEW_CONTROL_MAX, ATTACHMENT_STRUCTURE);
 	if (room) /* the first message's name, too, is none of the event */
@@ -180,7 +182,7 @@ static __always_inline void attach_messages(struct scratch *scratch, __u32 index
 		if (i < done && bpf_probe_read_user(&moved, sizeof(moved), (void *)(message + PREVIEW_MESSAGE_BYTES)) == 0)
 			attach_user_bytes(scratch, tag | PREVIEW_AFTER | PREVIEW_CONTROL, message + PREVIEW_MESSAGE_BYTES, 4,
 					  ATTACHMENT_STRUCTURE);
-		attach_message(scratch, tag, message, moved, room);
+		attach_message(ref_of(scratch), tag, message, moved, room);
 	}
 }
 
@@ -192,8 +194,10 @@ static __always_inline __u32 fd_set_bytes(__u32 descriptors)
 }
 
 /* sys_enter: what the call is going to write over. */
-__noinline int keep_entry_value(struct scratch *scratch, struct task_state *state, __u32 index)
+__noinline int keep_entry_value(scratch_ref ref, state_ref of, __u32 index)
 {
+	struct scratch *scratch = scratch_of(ref);
+	struct task_state *state = state_behind(of);
 	const volatile struct syscall_shape *shape;
 	struct entry_values *values;
 	__u32 length;
@@ -232,13 +236,14 @@ static __always_inline void keep_entry_values(struct task_state *state, const vo
 		return;
 	scratch->entry_values.replaced = 0;
 	for (__u32 index = 0; index < 6; index++)
-		keep_entry_value(scratch, state, index);
+		keep_entry_value(ref_of(scratch), state_ref_of(state), index);
 	key = number_of(scratch, current_task());
 	bpf_map_update_elem(&entry_values, &key, &scratch->entry_values, BPF_ANY);
 }
 
-__noinline int attach_entry_value(struct scratch *scratch, __u32 index)
+__noinline int attach_entry_value(scratch_ref ref, __u32 index)
 {
+	struct scratch *scratch = scratch_of(ref);
 	struct entry_values *values;
 	struct preview preview;
 	__u32 length;
@@ -280,24 +285,21 @@ static __always_inline void attach_option(struct scratch *scratch, __u32 index, 
 	attach_user_items(scratch, index, user, length < PREVIEW_OPTION_MAX ? length : PREVIEW_OPTION_MAX, 4);
 }
 
-/* A list of strings that ends with NULL, as execve takes two. */
-struct text_walk {
-	__u64 list; /* address of the pointers */
-	__u32 count;
-	__u32 filled; /* bytes of strings so far */
-	bool counts_only;
-};
-
-static long attach_list_text(__u32 index, void *context)
+LOOP_BODY(attach_list_text)
 {
-	struct text_walk *walk = context;
 	struct scratch *scratch = cpu_scratch();
+	struct text_walk *walk;
 	struct preview preview;
-	__u32 at = walk->filled;
 	__u64 text = 0;
 	long length;
+	__u32 at;
 
-	if (!scratch || bpf_probe_read_user(&text, sizeof(text), (void *)(walk->list + index * 8ull)) || !text)
+	if (!scratch)
+		return 1;
+	walk = &scratch->texts;
+	at = walk->filled;
+	opaque(at);
+	if (bpf_probe_read_user(&text, sizeof(text), (void *)(walk->list + index * 8ull)) || !text)
 		return 1;
 	walk->count = index + 1;
 	if (walk->counts_only || index >= PREVIEW_TEXTS_MAX || at > PREVIEW_BYTES_MAX || !begin_preview(scratch, 0, &preview))
@@ -312,25 +314,26 @@ static long attach_list_text(__u32 index, void *context)
 static __always_inline void attach_texts(struct scratch *scratch, __u32 index, bool environment)
 {
 	const struct syscall_event *event = &scratch->event;
-	struct text_walk walk = { .list = event->arguments[index], .counts_only = environment };
+	struct text_walk *walk = &scratch->texts;
 	struct preview preview;
 	__u64 count = 0;
 
+	*walk = (struct text_walk){ .list = event->arguments[index], .counts_only = environment };
 	if (event->result >= 0) { /* argc, argv …, NULL, envp …, NULL */
-		walk.list = stack_in((struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf())) + 8;
-		bpf_probe_read_user(&count, sizeof(count), (void *)(walk.list - 8));
+		walk->list = stack_in(registers_of(this_task())) + 8;
+		bpf_probe_read_user(&count, sizeof(count), (void *)(walk->list - 8));
 		if (!count || count > 0x7fffffff) /* a 32-bit program */
 			return;
 		if (environment)
-			walk.list += (count + 1) * 8;
+			walk->list += (count + 1) * 8;
 	}
-	if (!walk.list)
+	if (!walk->list)
 		return;
-	bpf_loop(TEXTS_MAX, attach_list_text, &walk, 0);
+	each_turn(TEXTS_MAX, attach_list_text);
 	if (!begin_preview(scratch, index, &preview))
 		return;
-	*(__u64 *)preview.content = walk.count;
-	finish_attachment(scratch, preview.header, ATTACHMENT_STRUCTURE, 16 + walk.filled);
+	*(__u64 *)preview.content = walk->count;
+	finish_attachment(scratch, preview.header, ATTACHMENT_STRUCTURE, 16 + walk->filled);
 }
 
 /* Bytes that the call took from or put into the buffer at this argument; what it was to take where it failed. */
@@ -349,8 +352,9 @@ static __always_inline __u32 buffer_bytes(const struct syscall_event *event, con
 }
 
 /* Global, so that the verifier looks at it once and not once per way that leads here. */
-__noinline int attach_preview(struct scratch *scratch, __u32 index)
+__noinline int attach_preview(scratch_ref ref, __u32 index)
 {
+	struct scratch *scratch = scratch_of(ref);
 	const volatile struct syscall_shape *shape;
 	struct syscall_event *event;
 	__u64 user, count, returned;
@@ -362,11 +366,13 @@ __noinline int attach_preview(struct scratch *scratch, __u32 index)
 	event = &scratch->event;
 	shape = shape_of(event->abi, event->syscall);
 	returned = event->result > 0 ? event->result : 0;
+	opaque(index);
+	index &= 7; /* again, as it may have been on the stack, where a kernel before 5.13 forgets what it knows of a number */
 	kind = shape->capture[index];
 	user = event->arguments[index];
 	count = index < 5 ? event->arguments[index + 1] : 0;
 	if (shape->before >> index & 1) {
-		attach_entry_value(scratch, index);
+		attach_entry_value(ref_of(scratch), index);
 		tag |= PREVIEW_AFTER;
 	}
 	if (kind == CAPTURE_BY_COMMAND)
@@ -427,7 +433,7 @@ __noinline int attach_preview(struct scratch *scratch, __u32 index)
 		attach_texts(scratch, index, true);
 		break;
 	case CAPTURE_MESSAGE:
-		attach_message(scratch, tag, user,
+		attach_message(ref_of(scratch), tag, user,
 			       event->result >= 0	     ? event->result
 			       : shape->flags & CALL_INBOUND ? 0
 							     : ~0ull,
@@ -458,5 +464,5 @@ static __always_inline void attach_previews(struct scratch *scratch, const volat
 {
 	for (__u32 index = 0; index < 6; index++)
 		if (shape->capture[index])
-			attach_preview(scratch, index);
+			attach_preview(ref_of(scratch), index);
 }

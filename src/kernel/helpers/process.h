@@ -30,7 +30,7 @@ struct {
 
 static __always_inline struct pid_namespace *namespace_of(struct task_struct *task)
 {
-	struct pid *pid = task->thread_pid;
+	struct pid *pid = LOAD(task, thread_pid);
 	unsigned int level = BPF_CORE_READ(pid, level);
 	struct pid_namespace *ns = NULL;
 

@@ -11,7 +11,7 @@
 /* NULL unless the task is recorded. */
 static __always_inline struct task_state *watched_state(struct task_struct *task)
 {
-	struct task_state *state = watch_all ? kept_state(task) : bpf_task_storage_get(&tasks, task, NULL, 0);
+	struct task_state *state = watch_all ? kept_state(task) : state_of(task);
 
 	if (!state || state->flags & TASK_EXCLUDED || !(watch_all || state->flags & TASK_WATCHED))
 		return NULL;
@@ -22,7 +22,7 @@ static __always_inline struct task_state *watched_state(struct task_struct *task
 static __always_inline bool is_asleep(struct task_struct *task)
 {
 	__u64 state = bpf_core_field_exists(task->__state)
-			      ? task->__state
+			      ? LOAD(task, __state)
 			      : BPF_CORE_READ((struct task_struct___before_5_14 *)(void *)task, state);
 
 	return state & (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE);
@@ -39,17 +39,16 @@ static __always_inline void end_wait(struct task_state *state, __u64 now)
 
 static __always_inline bool context_is_current(struct task_state *state, struct task_struct *task)
 {
-	const __u64 *comm = (const __u64 *)task->comm;
-
-	return state->context_announced && !(state->flags & TASK_EXECED) && state->comm[0] == comm[0] &&
-	       state->comm[1] == comm[1] && state->cred == (__u64)task->cred && state->nsproxy == (__u64)task->nsproxy &&
-	       state->cgroups == (__u64)task->cgroups && state->parent == (__u64)task->real_parent;
+	return state->context_announced && !(state->flags & TASK_EXECED) && state->comm[0] == word_of(task->comm) &&
+	       state->comm[1] == word_of(task->comm + 8) && state->cred == (__u64)LOAD(task, cred) &&
+	       state->nsproxy == (__u64)LOAD(task, nsproxy) && state->cgroups == (__u64)LOAD(task, cgroups) &&
+	       state->parent == (__u64)LOAD(task, real_parent);
 }
 
 /* Announces what a task is now; kept in its state. See context.bpf.c. */
-int announce_context_of(struct scratch *scratch, struct task_state *state, __u64 task_address);
+int announce_context_of(scratch_ref ref, state_ref of, __u64 task_address);
 
 static __always_inline void announce_context(struct task_state *state, struct task_struct *task, struct scratch *scratch)
 {
-	announce_context_of(scratch, state, number_of(scratch, task));
+	announce_context_of(ref_of(scratch), state_ref_of(state), number_of(scratch, task));
 }

@@ -163,7 +163,7 @@ static __always_inline void end_call(struct scratch *scratch, struct task_struct
 	if (event->abi == ABI_COMPAT || shape_of(event->abi, event->syscall)->special)
 		__builtin_memcpy(event->arguments, state->arguments, sizeof(event->arguments));
 	else
-		read_arguments(event->arguments, (struct pt_regs *)bpf_task_pt_regs(task), event->abi);
+		read_arguments(event->arguments, registers_of(task), event->abi);
 	narrow_arguments(event->arguments, shape_of(event->abi, event->syscall));
 	fill_unfinished(scratch, task, state, is_another);
 	if (state->flags & TASK_CALL_ADOPTED)

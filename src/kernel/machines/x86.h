@@ -7,6 +7,7 @@ struct pt_regs {
 } __attribute__((preserve_access_index));
 
 #define TS_COMPAT 2
+#define KERNEL_STACK_BYTES 16384 /* THREAD_SIZE, but with KASAN */
 #define X32_SYSCALL_BIT 0x40000000
 #define COMPAT_ALIGNS_LIKE_NATIVE false /* numbers of 8 bytes in the structures of 32-bit programs */
 
@@ -18,24 +19,24 @@ struct epoll_member {
 
 static __always_inline __u64 number_in(struct pt_regs *regs)
 {
-	return regs->orig_ax;
+	return LOAD(regs, orig_ax);
 }
 
 static __always_inline __u64 stack_in(struct pt_regs *regs)
 {
-	return regs->sp;
+	return LOAD(regs, sp);
 }
 
 /* Of a call that is not one of a 32-bit program. */
 static __always_inline __u64 first_argument(struct pt_regs *regs)
 {
-	return regs->di;
+	return LOAD(regs, di);
 }
 
 /* Abi of the call in these registers; its number without the mark of x32, one that no call can have is NUMBER_MAX. */
 static __always_inline __u32 abi_of(struct task_struct *task, __u64 *number)
 {
-	__u32 abi = task->thread_info.status & TS_COMPAT ? ABI_I386 : ABI_X86_64;
+	__u32 abi = LOAD(task, thread_info.status) & TS_COMPAT ? ABI_I386 : ABI_X86_64;
 	__u32 n = *number;
 
 	if (abi == ABI_X86_64 && (n & X32_SYSCALL_BIT) && n - X32_SYSCALL_BIT < NUMBER_MAX) {
@@ -46,23 +47,23 @@ static __always_inline __u32 abi_of(struct task_struct *task, __u64 *number)
 	return abi;
 }
 
-static __always_inline void read_arguments(__u64 *arguments, struct pt_regs *regs, __u32 abi)
+static __read_inline void read_arguments(__u64 *arguments, struct pt_regs *regs, __u32 abi)
 {
 	if (abi == ABI_I386) {
-		arguments[0] = (__u32)regs->bx;
-		arguments[1] = (__u32)regs->cx;
-		arguments[2] = (__u32)regs->dx;
-		arguments[3] = (__u32)regs->si;
-		arguments[4] = (__u32)regs->di;
-		arguments[5] = (__u32)regs->bp;
+		arguments[0] = (__u32)LOAD(regs, bx);
+		arguments[1] = (__u32)LOAD(regs, cx);
+		arguments[2] = (__u32)LOAD(regs, dx);
+		arguments[3] = (__u32)LOAD(regs, si);
+		arguments[4] = (__u32)LOAD(regs, di);
+		arguments[5] = (__u32)LOAD(regs, bp);
 		return;
 	}
-	arguments[0] = regs->di;
-	arguments[1] = regs->si;
-	arguments[2] = regs->dx;
-	arguments[3] = regs->r10;
-	arguments[4] = regs->r8;
-	arguments[5] = regs->r9;
+	arguments[0] = LOAD(regs, di);
+	arguments[1] = LOAD(regs, si);
+	arguments[2] = LOAD(regs, dx);
+	arguments[3] = LOAD(regs, r10);
+	arguments[4] = LOAD(regs, r8);
+	arguments[5] = LOAD(regs, r9);
 }
 
 /* The flags of an open file, as events of all machines number them. */

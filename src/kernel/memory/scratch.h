@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "kernel/loop.h"
 #include "kernel/memory/identity.h"
 #include "kernel/memory/kept.h"
 #include "schema/shared/filter_match.h"
@@ -21,6 +22,8 @@ struct lookup {
 	__u64 text; /* what comes next */
 	__u64 after[LINKS_MAX]; /* what comes after the text of each link */
 	__u64 x, y; /* hash of the component so far */
+	__u64 mounts,
+		mounted; /* of the list of what is mounted somewhere on the mount that was reached: its head, and where it is looked at */
 	__u32 length; /* of it */
 	__u32 depth; /* links */
 	bool follow; /* a link at the end */
@@ -39,6 +42,46 @@ struct messages_walk {
 	__u32 present; /* bits that all of them have */
 	__u32 length; /* of the present one */
 	__u64 vector, parts, control, control_bytes;
+};
+
+/* A list of strings that ends with NULL, as execve takes two. */
+struct text_walk {
+	__u64 list; /* address of the pointers */
+	__u32 count;
+	__u32 filled; /* bytes of strings so far */
+	bool counts_only;
+};
+
+/* The parts of an iovec that are added up. */
+struct vector_sum {
+	__u64 base;
+	__u64 bytes;
+	bool compat;
+};
+
+/* Control data of a message, see messages.bpf.c. */
+struct control_walk {
+	__u64 next; /* header */
+	__u64 end;
+	__u64 fd; /* present one */
+	__u64 fds_end;
+	bool compat;
+};
+
+/* Control blocks, see aio.bpf.c. */
+struct blocks_walk {
+	__u64 base;
+	__u64 mm;
+	__u64 start_ns;
+	bool compat;
+};
+
+/* Members of sets: of an epoll descriptor, and the descriptors of select and close_range. */
+struct members_walk {
+	__u64 base;
+	__u64 eventpoll; /* address */
+	__u32 first, last;
+	__u32 idle; /* listed that are not ready */
 };
 
 struct scratch {
@@ -61,7 +104,13 @@ struct scratch {
 		__u64 left; /* bytes that are moved by the parts from here on */
 		__u64 filled; /* bytes kept so far */
 	} parts;
-	struct messages_walk messages; /* here for the same reason */
+	struct messages_walk messages; /* here for the same reason; so are those below */
+	struct vector_sum vector;
+	struct text_walk texts;
+	struct control_walk control;
+	struct blocks_walk blocks;
+	struct members_walk members;
+	struct select_set asked_set; /* of the select that is looked at */
 	union {
 		struct exec_path exec_path;
 		union entry_set entry_set;
@@ -128,16 +177,23 @@ static __always_inline struct scratch *cpu_scratch(void)
 	return bpf_map_lookup_elem(&scratches, &zero);
 }
 
-/* The same once more: a kernel without casts takes no key of a map from memory that a global function was handed. */
-static __always_inline struct scratch *scratch_with_keys(struct scratch *scratch)
-{
+/*
+ * What a function that is verified on its own is handed of the scratch. A kernel without casts takes no key of a map from memory that such a function
+ * was handed, and before 5.12 it hands over numbers only: there the function looks for it itself.
+ */
 #ifdef WITHOUT_CASTS
-	opaque(scratch); /* who calls shall hand it over all the same */
-	return cpu_scratch();
+typedef __u32 scratch_ref;
+#define ref_of(scratch) 0
+#define scratch_of(ref)                                                                                                          \
+	({                                                                                                                       \
+		opaque(ref);                                                                                                     \
+		cpu_scratch();                                                                                                   \
+	}) /* or the compiler, seeing that it is not used, has nobody set it */
 #else
-	return scratch;
+typedef struct scratch *scratch_ref;
+#define ref_of(scratch) (scratch)
+#define scratch_of(ref) (ref)
 #endif
-}
 
 /* An address as a number, which functions that are verified on their own want: it loses its type on the way. */
 static __always_inline __u64 number_of(struct scratch *scratch, const void *pointer)

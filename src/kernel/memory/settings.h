@@ -7,6 +7,8 @@
 
 #include "kernel/kernel_types.h"
 #include "kernel/abi.h"
+#include "kernel/loop.h"
+#include "schema/generated/records.bpf.h" /* names an enum as a variable here is named */
 
 #define PAGE_BITS 12
 #define PATH_BYTES_MAX 4096 /* PATH_MAX */
@@ -34,5 +36,11 @@ const volatile bool only_dyed; /* an event that moved no bytes is filtered here,
 const volatile bool watch_retransmissions; /* see retransmit.bpf.c */
 const volatile bool keep_arguments; /* of programs: the command line */
 const volatile bool count_only; /* add up in `totals` instead of writing events */
+
+#ifdef WITHOUT_LOOPS /* Bytes are not looked at. Each is read all the same, for variables stand in the order in which they are first used. */
+#define content_level ((void)content_level, CONTENT_LEVEL_NONE)
+#define look_for_dyes ((void)look_for_dyes, false)
+#define only_dyed ((void)only_dyed, false)
+#endif
 
 bool ending; /* set before anything is detached: a call whose entry is not seen from now on is no part of the recording */

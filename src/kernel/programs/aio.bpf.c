@@ -85,13 +85,6 @@ struct {
 	__type(value, struct submission);
 } submissions SEC(".maps");
 
-struct blocks_walk {
-	__u64 base;
-	__u64 mm;
-	__u64 start_ns;
-	bool compat;
-};
-
 static __always_inline bool read_block(struct blocks_walk *walk, __u32 index, struct control_block *block, __u64 *address)
 {
 	__u32 size = walk->compat ? 4 : 8;
@@ -158,15 +151,19 @@ static __always_inline void fill_part(struct part_event *part, const struct subm
 	}
 }
 
-static long keep_block(__u32 index, void *context)
+LOOP_BODY(keep_block)
 {
-	struct blocks_walk *walk = context;
 	struct scratch *scratch = cpu_scratch();
-	struct submission_key key = { .mm = walk->mm };
-	struct control_block block;
+	struct submission_key key = {};
 	struct submission submission;
+	struct control_block block;
+	struct blocks_walk *walk;
 
-	if (!scratch || !read_block(walk, index, &block, &key.control_block))
+	if (!scratch)
+		return 1;
+	walk = &scratch->blocks;
+	key.mm = walk->mm;
+	if (!read_block(walk, index, &block, &key.control_block))
 		return 1;
 	describe(scratch, &submission, &block, walk->compat);
 	submission.start_ns = walk->start_ns;
@@ -177,28 +174,30 @@ static long keep_block(__u32 index, void *context)
 /* At entry: another thread may have the completion before this one returns. */
 static __always_inline void prepare_io_submit(struct scratch *scratch, struct task_state *state)
 {
-	struct task_struct *task = current_task();
-	struct blocks_walk walk = {};
+	struct blocks_walk *walk = &scratch->blocks;
 
 	if ((__s64)state->arguments[1] <= 0)
 		return;
-	walk.base = state->arguments[2];
-	walk.mm = mm_of(scratch, task);
-	walk.start_ns = state->entry_ns;
-	walk.compat = state->syscall >> ABI_SHIFT == ABI_COMPAT;
-	bpf_loop(state->arguments[1] < TOUCHED_MAX ? state->arguments[1] : TOUCHED_MAX, keep_block, &walk, 0);
+	walk->base = state->arguments[2];
+	walk->mm = mm_of(scratch, current_task());
+	walk->start_ns = state->entry_ns;
+	walk->compat = state->syscall >> ABI_SHIFT == ABI_COMPAT;
+	each_turn(state->arguments[1] < TOUCHED_MAX ? state->arguments[1] : TOUCHED_MAX, keep_block);
 }
 
-static long write_submitted(__u32 index, void *context)
+LOOP_BODY(write_submitted)
 {
-	struct blocks_walk *walk = context;
 	struct scratch *scratch = cpu_scratch();
-	struct control_block block;
 	struct submission submission;
+	struct control_block block;
+	struct blocks_walk *walk;
 	struct part_event *part;
 	__u64 address;
 
-	if (!scratch || !read_block(walk, index, &block, &address))
+	if (!scratch)
+		return 1;
+	walk = &scratch->blocks;
+	if (!read_block(walk, index, &block, &address))
 		return 1;
 	describe(scratch, &submission, &block, walk->compat);
 	part = begin_part(scratch, index);
@@ -215,13 +214,11 @@ static long write_submitted(__u32 index, void *context)
 
 static __always_inline void follow_io_submit(struct scratch *scratch)
 {
-	struct blocks_walk walk = {};
-
 	if (scratch->event.result <= 0)
 		return;
-	walk.base = scratch->event.arguments[2];
-	walk.compat = scratch->event.abi == ABI_COMPAT;
-	walk_members(scratch, write_submitted, &walk, scratch->event.result, EVENT_ROLE_SUBMITTED);
+	scratch->blocks.base = scratch->event.arguments[2];
+	scratch->blocks.compat = scratch->event.abi == ABI_COMPAT;
+	walk_members(scratch, write_submitted, scratch->event.result, EVENT_ROLE_SUBMITTED);
 }
 
 struct completion {
@@ -260,16 +257,20 @@ static __noinline bool find_completed_bytes(struct byte_walk *walk, const struct
 	return true;
 }
 
-static long write_completed(__u32 index, void *context)
+LOOP_BODY(write_completed)
 {
-	struct blocks_walk *walk = context;
 	struct scratch *scratch = cpu_scratch();
-	struct submission_key key = { .mm = walk->mm };
+	struct submission_key key = {};
 	struct submission *submission;
 	struct completion completion;
+	struct blocks_walk *walk;
 	struct part_event *part;
 
-	if (!scratch || !read_completion(&scratch->event, index, &completion))
+	if (!scratch)
+		return 1;
+	walk = &scratch->blocks;
+	key.mm = walk->mm;
+	if (!read_completion(&scratch->event, index, &completion))
 		return 1;
 	part = begin_part(scratch, index);
 	if (!part)
@@ -290,7 +291,7 @@ static long write_completed(__u32 index, void *context)
 			part->bytes = completion.result;
 			part->present |= PART_HAS_BYTES;
 			if (looks_at_content())
-				look_at_part(scratch, submission->buffer, submission->vector_parts, completion.result,
+				look_at_part(ref_of(scratch), submission->buffer, submission->vector_parts, completion.result,
 					     walk->compat);
 		}
 		bpf_map_delete_elem(&submissions, &key);
@@ -301,9 +302,9 @@ static long write_completed(__u32 index, void *context)
 
 static __always_inline void write_completions(struct scratch *scratch, __u64 mm)
 {
-	struct blocks_walk walk = { .mm = mm, .compat = scratch->event.abi == ABI_COMPAT };
-
-	walk_members(scratch, write_completed, &walk, scratch->event.result, EVENT_ROLE_SUBMITTED);
+	scratch->blocks.mm = mm;
+	scratch->blocks.compat = scratch->event.abi == ABI_COMPAT;
+	walk_members(scratch, write_completed, scratch->event.result, EVENT_ROLE_SUBMITTED);
 }
 
 static __always_inline void follow_io_getevents(struct scratch *scratch)

@@ -17,7 +17,7 @@ static struct task_state first_state; /* of a thread that has none: it is marked
 /* 0: it has none there. */
 static __always_inline __u32 number_for_reader(struct task_struct *task)
 {
-	unsigned int level = BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid, level);
+	unsigned int level = BPF_CORE_READ(this_task(), thread_pid, level);
 	struct pid *pid = BPF_CORE_READ(task, thread_pid);
 	struct upid upid = {};
 
@@ -36,12 +36,12 @@ int mark_tasks(struct bpf_iter__task *context)
 	if (!task || number_for_reader(mark_one_thread ? task : task->group_leader) != mark_number)
 		return 0;
 	first_state.flags = mark_flags;
-	state = bpf_task_storage_get(&tasks, task, &first_state, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	state = state_from(task, &first_state);
 	if (!state) {
 		refused++;
 		return 0;
 	}
-	__sync_fetch_and_or(&state->flags, mark_flags);
+	set_flags(state, mark_flags);
 	marked++;
 	return 0;
 }
@@ -55,7 +55,7 @@ int count_watched(struct bpf_iter__task *context)
 
 	if (!task || task->flags & PF_EXITING)
 		return 0;
-	state = bpf_task_storage_get(&tasks, task, NULL, 0);
+	state = state_of(task);
 	if (state && state->flags & TASK_WATCHED && !(state->flags & TASK_EXCLUDED))
 		marked++;
 	return 0;

@@ -83,7 +83,7 @@ static __noinline bool is_member(__u64 file_address, const struct interest_key *
 		return false;
 	walk.link = READ(file, f_ep, first);
 	if (!look_at_set(0, &walk))
-		bpf_loop(EPOLL_SETS_MAX - 1, look_at_set, &walk, 0);
+		each_small_turn(EPOLL_SETS_MAX - 1, EPOLL_SETS_MAX - 1, look_at_set, &walk);
 	return walk.found;
 }
 
@@ -103,7 +103,7 @@ static __noinline void follow_epoll_ctl(struct scratch *scratch)
 	if (bpf_probe_read_user(&member, sizeof(member), (void *)scratch->event.arguments[3]))
 		return;
 	key.data = data_of(&member);
-	if (key.data == (__u32)interest.fd)
+	if (key.data == (__u32)interest.fd && bpf_core_field_exists(((struct file *)0)->f_ep))
 		return;
 	key.eventpoll = private_data_of(scratch->event.arguments[0]);
 	interest.file = file_of(current_task(), interest.fd);
@@ -115,11 +115,6 @@ static __noinline void follow_epoll_ctl(struct scratch *scratch)
 		bpf_map_update_elem(&interests, &key, &interest, BPF_ANY);
 }
 
-struct epoll_walk {
-	__u64 base;
-	__u64 eventpoll;
-};
-
 /* A member whose descriptor is closed, or another process's. That it is still in the set proves that the file is open. */
 static __always_inline __u32 handle_of(struct scratch *scratch, const struct interest *interest, const struct interest_key *key)
 {
@@ -129,17 +124,21 @@ static __always_inline __u32 handle_of(struct scratch *scratch, const struct int
 	return scratch->seen.handle_id;
 }
 
-static long touch_ready(__u32 index, void *context)
+LOOP_BODY(touch_ready)
 {
-	struct epoll_walk *walk = context;
 	struct scratch *scratch = cpu_scratch();
-	struct interest_key key = { .eventpoll = walk->eventpoll };
+	struct interest_key key = {};
 	struct epoll_member member;
+	struct members_walk *walk;
 	struct interest *interest;
 	__u64 file;
 	__s32 fd;
 
-	if (!scratch || bpf_probe_read_user(&member, sizeof(member), (void *)(walk->base + index * sizeof(member))))
+	if (!scratch)
+		return 1;
+	walk = &scratch->members;
+	key.eventpoll = walk->eventpoll;
+	if (bpf_probe_read_user(&member, sizeof(member), (void *)(walk->base + index * sizeof(member))))
 		return 1;
 	key.data = data_of(&member);
 	fd = key.data;
@@ -161,13 +160,11 @@ static long touch_ready(__u32 index, void *context)
 
 static __always_inline void follow_epoll_wait(struct scratch *scratch)
 {
-	struct epoll_walk walk = {};
-
 	if (scratch->event.result <= 0)
 		return;
-	walk.base = scratch->event.arguments[1];
-	walk.eventpoll = private_data_of(scratch->event.arguments[0]);
-	walk_members(scratch, touch_ready, &walk, scratch->event.result, EVENT_ROLE_POLL);
+	scratch->members.base = scratch->event.arguments[1];
+	scratch->members.eventpoll = private_data_of(scratch->event.arguments[0]);
+	walk_members(scratch, touch_ready, scratch->event.result, EVENT_ROLE_POLL);
 }
 
 /* What the iterator below found, for src/capture. */
@@ -214,7 +211,7 @@ int find_members(struct bpf_iter__task_file *context)
 		return 0;
 	walk.file = (__u64)file;
 	walk.link = (__u64)READ(typed(struct hlist_head, file->f_ep), first);
-	bpf_loop(MEMBERSHIPS_MAX, keep_member, &walk, 0);
+	each_small_turn(MEMBERSHIPS_MAX, 16, keep_member, &walk);
 	if (walk.link)
 		members_left = true;
 	return 0;

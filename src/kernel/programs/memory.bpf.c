@@ -42,7 +42,8 @@ struct mapped_file {
 	__u64 address;
 };
 
-static long keep_mapping(struct task_struct *task, struct vm_area_struct *area, struct mapped_file *mapped)
+static __attribute__((unused)) long keep_mapping(struct task_struct *task, struct vm_area_struct *area,
+						 struct mapped_file *mapped)
 {
 	mapped->file = area->vm_file;
 	mapped->offset = (area->vm_pgoff << PAGE_BITS) + (mapped->address - area->vm_start);
@@ -52,13 +53,14 @@ static long keep_mapping(struct task_struct *task, struct vm_area_struct *area, 
 /* msync, mprotect, munmap: what is mapped at their address; of several mappings the first. Nothing while another thread changes the mappings. */
 static __always_inline void prepare_mapping(struct scratch *scratch, struct task_state *state)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
 	struct mapped_file mapped = {};
 
 	if (preview_bytes) /* strace knows a mapping by its address */
 		return;
 	mapped.address = state->arguments[0];
-	bpf_find_vma(task, mapped.address, keep_mapping, &mapped, 0);
+#ifndef WITHOUT_LOOPS /* a helper of the same kernel */
+	bpf_find_vma(this_task(), mapped.address, keep_mapping, &mapped, 0);
+#endif
 	state->entry_file = number_of(scratch, mapped.file);
 	if (!state->entry_file)
 		return;

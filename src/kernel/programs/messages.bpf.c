@@ -13,25 +13,20 @@
 
 #define CONTROL_STEPS_MAX 512 /* 253 descriptors (SCM_MAX_FD), and headers between them */
 
-struct control_walk {
-	__u64 next; /* header */
-	__u64 end;
-	__u64 fd; /* present one */
-	__u64 fds_end;
-	bool compat;
-};
-
 /* Reads one header, or one descriptor of the present one. */
-static long control_step(__u32 index, void *context)
+LOOP_BODY(control_step)
 {
-	struct control_walk *walk = context;
 	struct scratch *scratch = cpu_scratch();
 	__u64 header[2] = {}, length;
-	__u32 size = walk->compat ? 12 : 16, align = walk->compat ? 3 : 7;
+	struct control_walk *walk;
+	__u32 size, align;
 	__s32 fd = -1;
 
 	if (!scratch)
 		return 1;
+	walk = &scratch->control;
+	size = walk->compat ? 12 : 16;
+	align = walk->compat ? 3 : 7;
 	if (walk->fd + sizeof(fd) <= walk->fds_end) {
 		if (bpf_probe_read_user(&fd, sizeof(fd), (void *)walk->fd) == 0)
 			touch_descriptor(scratch, EVENT_ROLE_PASSED, fd, 0);
@@ -55,16 +50,16 @@ static long control_step(__u32 index, void *context)
 	return 0;
 }
 
-static __always_inline void touch_passed(__u64 control, __u64 bytes, bool compat)
+static __always_inline void touch_passed(struct scratch *scratch, __u64 control, __u64 bytes, bool compat)
 {
-	struct control_walk walk = { .next = control, .end = control + bytes, .compat = compat };
-
+	scratch->control = (struct control_walk){ .next = control, .end = control + bytes, .compat = compat };
 	if (control && bytes)
-		bpf_loop(CONTROL_STEPS_MAX, control_step, &walk, 0);
+		each_turn(CONTROL_STEPS_MAX, control_step);
 }
 
-__noinline int write_passed(struct scratch *scratch)
+__noinline int write_passed(scratch_ref ref)
 {
+	struct scratch *scratch = scratch_of(ref);
 	struct message message;
 	bool compat;
 
@@ -72,13 +67,13 @@ __noinline int write_passed(struct scratch *scratch)
 		return 0;
 	compat = scratch->event.abi == ABI_COMPAT;
 	if (read_message(&message, scratch->event.arguments[1], compat))
-		touch_passed(message.control, message.control_bytes, compat);
+		touch_passed(scratch, message.control, message.control_bytes, compat);
 	return 0;
 }
 
 static __always_inline void follow_message(struct scratch *scratch)
 {
-	write_passed(scratch);
+	write_passed(ref_of(scratch));
 }
 
 static __always_inline bool read_indexed(__u64 base, bool compat, __u32 index, struct message *message, __u32 *length)
@@ -105,7 +100,7 @@ static __noinline bool find_message_bytes(struct byte_walk *walk, const struct s
 	return true;
 }
 
-static long sum_message(__u32 index, void *context)
+LOOP_BODY(sum_message)
 {
 	struct scratch *scratch = cpu_scratch();
 	struct messages_walk *walk;
@@ -121,20 +116,16 @@ static long sum_message(__u32 index, void *context)
 	return 0;
 }
 
-struct room_walk {
-	__u64 base;
-	bool compat;
-};
-
-static long keep_room(__u32 index, void *context)
+LOOP_BODY(keep_room)
 {
-	const struct room_walk *walk = context;
 	struct scratch *scratch = cpu_scratch();
+	struct messages_walk *walk;
 	struct message message;
 	__u32 length;
 
 	if (!scratch || index >= MESSAGES_MAX)
 		return 1;
+	walk = &scratch->messages;
 	scratch->rooms.bytes[index] = 0;
 	if (!read_indexed(walk->base, walk->compat, index, &message, &length) || !message.name)
 		return 0;
@@ -144,14 +135,14 @@ static long keep_room(__u32 index, void *context)
 
 static __always_inline void prepare_recvmmsg(struct scratch *scratch, struct task_state *state)
 {
-	struct room_walk walk = {};
+	struct messages_walk *walk = &scratch->messages;
 	__u64 key;
 	__u32 count;
 
-	walk.base = state->arguments[1];
-	walk.compat = state->syscall >> ABI_SHIFT == ABI_COMPAT;
+	walk->base = state->arguments[1];
+	walk->compat = state->syscall >> ABI_SHIFT == ABI_COMPAT;
 	count = state->arguments[2];
-	bpf_loop(count < MESSAGES_MAX ? count : MESSAGES_MAX, keep_room, &walk, 0);
+	each_turn(count < MESSAGES_MAX ? count : MESSAGES_MAX, keep_room);
 	key = number_of(scratch, current_task());
 	bpf_map_update_elem(&address_rooms, &key, &scratch->rooms, BPF_ANY);
 }
@@ -229,7 +220,7 @@ static __noinline struct part_event *begin_message(struct scratch *scratch, __u3
 	return part;
 }
 
-static long write_message(__u32 index, void *context)
+LOOP_BODY(write_message)
 {
 	struct scratch *scratch = cpu_scratch();
 	struct messages_walk *walk;
@@ -242,9 +233,9 @@ static long write_message(__u32 index, void *context)
 	if (!part)
 		return 1;
 	if (looks_at_content())
-		look_at_part(scratch, walk->vector, walk->parts, walk->length, walk->compat);
+		look_at_part(ref_of(scratch), walk->vector, walk->parts, walk->length, walk->compat);
 	end_part(part);
-	touch_passed(walk->control, walk->control_bytes, walk->compat);
+	touch_passed(scratch, walk->control, walk->control_bytes, walk->compat);
 	return 0;
 }
 
@@ -268,7 +259,7 @@ static __noinline int begin_messages(struct scratch *scratch)
 	if (inbound && event->arguments[3] & MSG_ERRQUEUE)
 		walk->present |= PART_HAS_REPORTS_ERROR;
 	walk->sent = 0;
-	bpf_loop(walk->count, sum_message, NULL, 0);
+	each_turn(walk->count, sum_message);
 	walk->has_stream = find_stream_offset(scratch, walk->sent, inbound, event->arguments[3], &walk->stream_offset);
 	walk->stays = walk->has_stream && inbound && event->arguments[3] & MSG_PEEK &&
 		      READ(typed(struct sock, scratch->seen.sk), sk_peek_off) <= 0;
@@ -278,7 +269,7 @@ static __noinline int begin_messages(struct scratch *scratch)
 
 static __always_inline void write_messages(struct scratch *scratch)
 {
-	bpf_loop(scratch->messages.count, write_message, NULL, 0);
+	each_turn(scratch->messages.count, write_message);
 }
 
 static __always_inline void follow_messages(struct scratch *scratch)

@@ -31,7 +31,7 @@ static __always_inline bool see_argument(struct scratch *scratch, const struct t
 	__u64 text = number_of(scratch, scratch->path);
 
 	if (at >= 6 || bpf_probe_read_user_str(scratch->path, PATH_BYTES_MAX, (void *)state->arguments[at]) <= 1 ||
-	    !look_up(scratch, text, from < 6 ? state->arguments[from] : AT_FDCWD, follow))
+	    !look_up(ref_of(scratch), text, from < 6 ? state->arguments[from] : AT_FDCWD, follow))
 		return false;
 	see_looked_up(scratch);
 	return true;
@@ -84,7 +84,7 @@ static __always_inline void prepare_names(struct scratch *scratch, struct task_s
 /* What the new name stood for. */
 static __always_inline void follow_rename(struct scratch *scratch)
 {
-	struct task_state *state = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
+	struct task_state *state = state_of(this_task());
 
 	if (!state || scratch->event.result < 0 || scratch->event.present & SYSCALL_HAS_ENTRY_MISSED || !state->replaced_id)
 		return;

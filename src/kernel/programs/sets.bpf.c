@@ -5,7 +5,7 @@
  */
 #include "kernel/helpers/children.h"
 
-#define CLOSE_SCAN_MAX 65536 /* descriptors looked at, open or not */
+#define CLOSE_SCAN_MAX (TURNS_MAX < 65536 ? TURNS_MAX : 65536) /* descriptors looked at, open or not */
 
 static __always_inline union entry_set *take_entry_set(struct scratch *scratch)
 {
@@ -33,16 +33,16 @@ static __always_inline void touch_polled_descriptor(struct scratch *scratch, __s
 	emit_child(&fact->header, sizeof(*fact));
 }
 
-static long touch_polled(__u32 index, void *context)
+LOOP_BODY(touch_polled)
 {
-	__u64 base = *(__u64 *)context;
 	struct scratch *scratch = cpu_scratch();
 	struct {
 		__s32 fd;
 		__s16 events, revents;
 	} member = {};
 
-	if (!scratch || bpf_probe_read_user(&member, sizeof(member), (void *)(base + index * sizeof(member))))
+	if (!scratch ||
+	    bpf_probe_read_user(&member, sizeof(member), (void *)(scratch->event.arguments[0] + index * sizeof(member))))
 		return 1;
 	if (member.fd >= 0 && (member.revents || index < TOUCHED_IDLE_MAX))
 		touch_polled_descriptor(scratch, member.fd, member.events, (__u16)member.revents);
@@ -51,13 +51,12 @@ static long touch_polled(__u32 index, void *context)
 
 static __always_inline void follow_poll(struct scratch *scratch)
 {
-	__u64 base, count;
+	__u64 count;
 
 	if (scratch->event.result < 0)
 		return;
 	count = scratch->event.arguments[1];
-	base = scratch->event.arguments[0];
-	bpf_loop(count < TOUCHED_MAX ? count : TOUCHED_MAX, touch_polled, &base, 0);
+	each_turn(count < TOUCHED_MAX ? count : TOUCHED_MAX, touch_polled);
 	if (count > TOUCHED_IDLE_MAX)
 		touch_rest(scratch, EVENT_ROLE_POLL, TOUCHED_IDLE_MAX, count);
 }
@@ -87,12 +86,6 @@ static __always_inline void prepare_select(struct scratch *scratch, struct task_
 	bpf_map_update_elem(&entry_sets, &key, &scratch->entry_set, BPF_ANY);
 }
 
-struct select_walk {
-	struct select_set *asked;
-	__u32 count; /* the verifier gives up without it */
-	__u32 idle; /* listed that are not ready */
-};
-
 static __always_inline bool has_bit(const struct select_set *sets, __u32 set, __u32 bit)
 {
 	return set < 3 && sets->bits[set][bit / 64 & (SELECT_WORDS - 1)] >> (bit & 63) & 1;
@@ -105,22 +98,19 @@ static __always_inline __u32 events_of(const struct select_set *sets, __u32 bit)
 	       (has_bit(sets, 2, bit) ? POLLPRI : 0);
 }
 
-static long touch_selected(__u32 index, void *context)
+LOOP_BODY(touch_selected)
 {
-	struct select_walk *walk = context;
 	struct scratch *scratch = cpu_scratch();
-	struct select_set *ready;
 	__u32 asked, events = 0;
 
-	if (!scratch || index >= walk->count)
+	if (!scratch)
 		return 1;
-	ready = &scratch->entry_set.selected;
-	asked = events_of(walk->asked, index);
+	asked = events_of(&scratch->asked_set, index);
 	if (!asked)
 		return 0;
 	if (scratch->event.result > 0)
-		events = events_of(ready, index);
-	if (events || walk->idle++ < TOUCHED_IDLE_MAX)
+		events = events_of(&scratch->entry_set.selected, index);
+	if (events || scratch->members.idle++ < TOUCHED_IDLE_MAX)
 		touch_polled_descriptor(scratch, index, asked, events);
 	return 0;
 }
@@ -128,43 +118,45 @@ static long touch_selected(__u32 index, void *context)
 static __noinline void follow_select(struct scratch *scratch)
 {
 	union entry_set *set = take_entry_set(scratch);
-	struct select_walk walk = {};
+	__u64 count = scratch->event.arguments[0];
 
 	if (!set)
 		return;
-	walk.asked = &set->selected;
-	walk.count = scratch->event.arguments[0] < SELECT_WORDS * 64 ? scratch->event.arguments[0] : SELECT_WORDS * 64;
 	if (scratch->event.result >= 0) {
+		bpf_probe_read_kernel(&scratch->asked_set, sizeof(scratch->asked_set), &set->selected);
 		read_sets(&scratch->entry_set.selected, scratch->event.arguments);
-		bpf_loop(walk.count, touch_selected, &walk, 0);
-		if (walk.idle > TOUCHED_IDLE_MAX)
+		scratch->members.idle = 0;
+		each_turn(count < SELECT_WORDS * 64 ? count : SELECT_WORDS * 64, touch_selected);
+		if (scratch->members.idle > TOUCHED_IDLE_MAX)
 			touch_rest(scratch, EVENT_ROLE_POLL, 0, scratch->event.arguments[0]);
 	}
 	drop_entry_set(scratch);
 }
 
 /* Lists one open descriptor of the range; it is closed at exit. */
-static long keep_closed(__u32 index, void *context)
+LOOP_BODY(keep_closed)
 {
-	__u32 *range = context; /* first, last */
 	struct scratch *scratch = cpu_scratch();
 	struct closed_set *set;
+	__u32 at, fd;
 	__u64 file;
-	__u32 at;
 
-	if (!scratch || range[0] + index > range[1])
+	if (!scratch)
 		return 1;
-	file = file_of(current_task(), range[0] + index);
+	fd = scratch->members.first + index;
+	if (fd > scratch->members.last)
+		return 1;
+	file = file_of(current_task(), fd);
 	if (!file)
 		return 0;
 	set = &scratch->entry_set.closed;
 	at = set->count;
 	if (at >= CLOSED_MAX || index + 1 == CLOSE_SCAN_MAX) {
-		set->next = range[0] + index;
+		set->next = fd;
 		return 1;
 	}
 	see_file(scratch, file, 0);
-	set->files[at].fd = range[0] + index;
+	set->files[at].fd = fd;
 	set->files[at].handle_id = scratch->seen.handle_id;
 	set->count = at + 1;
 	return 0;
@@ -173,30 +165,35 @@ static long keep_closed(__u32 index, void *context)
 static __always_inline void prepare_close_range(struct scratch *scratch, struct task_state *state)
 {
 	struct task_struct *task = current_task();
-	struct files_struct *files = task->files;
-	__u32 range[2], descriptors;
+	struct files_struct *files = LOAD(task, files);
+	__u32 first, last, descriptors;
 	__u64 key;
 
 	if (!files || state->arguments[2] & CLOSE_RANGE_CLOEXEC)
 		return;
-	descriptors = files->fdt->max_fds;
-	range[0] = state->arguments[0];
-	range[1] = state->arguments[1];
-	if (range[0] > range[1] || range[0] >= descriptors)
+	descriptors = LOAD(files, fdt, max_fds);
+	first = state->arguments[0];
+	last = state->arguments[1];
+	if (first > last || first >= descriptors)
 		return;
 	key = number_of(scratch, task);
 	scratch->entry_set.closed.count = 0;
 	scratch->entry_set.closed.next = -1;
-	bpf_loop(descriptors - range[0] < CLOSE_SCAN_MAX ? descriptors - range[0] : CLOSE_SCAN_MAX, keep_closed, range, 0);
+	scratch->members.first = first;
+	scratch->members.last = last;
+	each_turn(descriptors - first < CLOSE_SCAN_MAX ? descriptors - first : CLOSE_SCAN_MAX, keep_closed);
 	bpf_map_update_elem(&entry_sets, &key, &scratch->entry_set, BPF_ANY);
 }
 
-static long touch_closed(__u32 index, void *context)
+LOOP_BODY(touch_closed)
 {
-	struct closed_set *set = *(struct closed_set **)context;
 	struct scratch *scratch = cpu_scratch();
+	struct closed_set *set;
 
-	if (!scratch || index >= CLOSED_MAX || index >= set->count)
+	if (!scratch)
+		return 1;
+	set = &scratch->entry_set.closed;
+	if (index >= CLOSED_MAX || index >= set->count)
 		return 1;
 	touch(scratch, EVENT_ROLE_CLOSED, set->files[index].fd, set->files[index].handle_id, 0);
 	return 0;
@@ -205,12 +202,13 @@ static long touch_closed(__u32 index, void *context)
 static __noinline void follow_close_range(struct scratch *scratch)
 {
 	union entry_set *set = take_entry_set(scratch);
-	struct closed_set *closed = (void *)set;
+	struct closed_set *closed = &scratch->entry_set.closed;
 
 	if (!set)
 		return;
 	if (scratch->event.result >= 0) {
-		bpf_loop(CLOSED_MAX, touch_closed, &closed, 0);
+		bpf_probe_read_kernel(closed, sizeof(*closed), &set->closed);
+		each_turn(CLOSED_MAX, touch_closed);
 		if (closed->next >= 0)
 			touch_rest(scratch, EVENT_ROLE_CLOSED, closed->next, (__s64)(__u32)scratch->event.arguments[1] + 1);
 	}

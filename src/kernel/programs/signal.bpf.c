@@ -106,18 +106,41 @@ static __always_inline __u64 queued_siginfo(struct list_head *queue, __u32 signa
 	return 0;
 }
 
+#ifdef WITHOUT_LOOPS /* before 5.12 there is no instruction that sets a bit and tells what it was; a map takes a key once */
+struct dying_key {
+	__u64 start_ns;
+	__u64 pid;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, struct dying_key);
+	__type(value, __u8);
+} dying SEC(".maps");
+
 /* True for the first thread of a process that asks. */
 static __always_inline bool is_first_to_die(struct task_struct *task, struct task_state *state)
 {
-	struct task_state *of_process = kept_state(task->group_leader);
+	struct dying_key key = { .start_ns = LOAD(task, group_leader, start_boottime), .pid = LOAD(task, tgid) };
+	__u8 told = 1;
+
+	return bpf_map_update_elem(&dying, &key, &told, BPF_NOEXIST) == 0;
+}
+#else
+/* True for the first thread of a process that asks. */
+static __always_inline bool is_first_to_die(struct task_struct *task, struct task_state *state)
+{
+	struct task_state *of_process = kept_state(LOAD(task, group_leader));
 
 	return !__sync_fetch_and_or(of_process ? &of_process->killed : &state->killed, 1);
 }
+#endif
 
 SEC("tp_btf/signal_deliver")
 int BPF_PROG(signal_deliver, int signal, struct kernel_siginfo *info, struct k_sigaction *action)
 {
-	struct task_struct *current = bpf_get_current_task_btf(), *task = typed(struct task_struct, current);
+	struct task_struct *current = this_task(), *task = typed(struct task_struct, current);
 	struct task_state *state = watched_state(current);
 	struct ring_control *control = ring_control(STREAM_EVENTS);
 	struct scratch *scratch = cpu_scratch();
@@ -129,10 +152,10 @@ int BPF_PROG(signal_deliver, int signal, struct kernel_siginfo *info, struct k_s
 	event.signal = signal;
 	siginfo = number_of(scratch, info);
 	if (siginfo < SIGINFO_ADDRESS_MIN) { /* the process ends */
-		event.signal = task->signal->group_exit_code & SIGNAL_MASK;
-		if (!(task->signal->flags & SIGNAL_GROUP_EXIT) || !event.signal || !is_first_to_die(current, state))
+		event.signal = LOAD(task, signal, group_exit_code) & SIGNAL_MASK;
+		if (!(LOAD(task, signal, flags) & SIGNAL_GROUP_EXIT) || !event.signal || !is_first_to_die(current, state))
 			return 0;
-		siginfo = queued_siginfo(&task->signal->shared_pending.list, event.signal);
+		siginfo = queued_siginfo(&LOAD(task, signal)->shared_pending.list, event.signal);
 		if (!siginfo)
 			siginfo = queued_siginfo(&task->pending.list, event.signal);
 	} else if (!BPF_CORE_READ(action, sa.sa_handler) && !is_one_of(signal, not_fatal)) {

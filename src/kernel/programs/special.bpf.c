@@ -21,7 +21,7 @@
 SEC("tp_btf/sys_enter")
 int BPF_PROG(prepare, struct pt_regs *regs, long id)
 {
-	struct task_state *state = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
+	struct task_state *state = state_of(this_task());
 	struct scratch *scratch = cpu_scratch();
 
 	if (!state || !scratch)

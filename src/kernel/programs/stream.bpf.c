@@ -7,7 +7,7 @@
 
 static __always_inline struct task_state *calling_state(void)
 {
-	struct task_state *state = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
+	struct task_state *state = state_of(this_task());
 
 	return state && state->flags & TASK_IN_CALL ? state : NULL;
 }

@@ -44,7 +44,7 @@ static __always_inline void remember_closed(struct task_state *state)
 SEC("tp_btf/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 {
-	struct task_struct *current = bpf_get_current_task_btf(), *task = typed(struct task_struct, current);
+	struct task_struct *current = this_task(), *task = typed(struct task_struct, current);
 	struct task_state *state = watched_state(current);
 	const volatile struct syscall_shape *shape;
 	__u64 number = id;
@@ -243,7 +243,7 @@ static __always_inline void fill_event(struct scratch *scratch, struct task_stru
 	if (shape->special == SPECIAL_RENAME && event->result >= 0)
 		__sync_fetch_and_add(&name_epoch, 1);
 	if (shape->flags & CALL_TEXTS)
-		fill_texts(scratch, state);
+		fill_texts(ref_of(scratch), state_ref_of(state));
 	if (shape->flags & CALL_MOVES || shape->size)
 		fill_requested(scratch, shape, compat);
 	if (shape->address || shape->message)
@@ -288,7 +288,7 @@ static __always_inline void drop_call(struct task_state *state, struct ring_cont
 SEC("tp_btf/sys_exit")
 int BPF_PROG(drop_task, struct pt_regs *regs, long result)
 {
-	struct task_state *state = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
+	struct task_state *state = state_of(this_task());
 	struct ring_control *control = ring_control(STREAM_EVENTS);
 
 	if (!state || !control)
@@ -332,8 +332,9 @@ static __always_inline __u32 unseen_group(__u32 abi, __u32 number, const __u64 *
 	return 0;
 }
 
-__noinline int mark_unseen(const struct scratch *scratch)
+__noinline int mark_unseen(scratch_ref ref)
 {
+	struct scratch *scratch = scratch_of(ref);
 	const struct syscall_event *event = &scratch->event;
 	__u32 group;
 
@@ -363,7 +364,7 @@ static __always_inline void write_event(void *ctx, struct scratch *scratch, stru
 		return;
 	}
 	if (shape->flags & CALL_UNSEEN)
-		mark_unseen(scratch);
+		mark_unseen(ref_of(scratch));
 	if (!write_with_finds(scratch))
 		return;
 	if (special == SPECIAL_EPOLL_CTL    ? scratch->event.arguments[1] != EPOLL_CTL_DEL
@@ -391,13 +392,13 @@ static __always_inline bool look_or_probe(struct scratch *scratch)
 {
 	if (moves_in_parts(shape_of(scratch->event.abi, scratch->event.syscall)->special))
 		return parts_are_resident(scratch);
-	return look_at_content(scratch, true);
+	return look_at_content(ref_of(scratch), true);
 }
 
 static __always_inline void look_at_bytes(struct scratch *scratch)
 {
 	if (scratch->event.present & SYSCALL_HAS_BYTES)
-		look_at_content(scratch, false);
+		look_at_content(ref_of(scratch), false);
 }
 
 /* Where the kernel can defer a call. */
@@ -449,7 +450,7 @@ int BPF_PROG(write_selected, struct pt_regs *regs, long result)
 SEC("tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long result)
 {
-	struct task_struct *current = bpf_get_current_task_btf(), *task = typed(struct task_struct, current);
+	struct task_struct *current = this_task(), *task = typed(struct task_struct, current);
 	struct task_state *state = watched_state(current);
 	struct ring_control *control;
 	struct scratch *scratch;

@@ -10,7 +10,7 @@
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(task_fork, struct task_struct *parent, struct task_struct *child)
 {
-	struct task_state *of_parent = bpf_task_storage_get(&tasks, parent, NULL, 0);
+	struct task_state *of_parent = state_of(parent);
 	struct task_state *state;
 
 	if (!of_parent)
@@ -24,7 +24,7 @@ int BPF_PROG(task_fork, struct task_struct *parent, struct task_struct *child)
 	state = kept_state(child);
 	/* mark_tasks may come to both meanwhile, to the parent first: whichever flag is set now stays, and what the parent has by now is inherited */
 	if (state)
-		__sync_fetch_and_or(&state->flags, (of_parent->flags & (TASK_WATCHED | TASK_EXCLUDED)) | TASK_CHILD_RETURN);
+		set_flags(state, (of_parent->flags & (TASK_WATCHED | TASK_EXCLUDED)) | TASK_CHILD_RETURN);
 	return 0;
 }
 
@@ -64,7 +64,7 @@ static __always_inline void keep_exec_path(struct scratch *scratch, struct task_
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(task_exec, struct task_struct *task, int old_pid, struct linux_binprm *program)
 {
-	struct task_state *state = bpf_task_storage_get(&tasks, task, NULL, 0);
+	struct task_state *state = state_of(task);
 	struct scratch *scratch = cpu_scratch();
 
 	if (!state || !scratch)
@@ -95,22 +95,14 @@ static __always_inline void remember_end(struct scratch *scratch, struct task_st
 	bpf_map_update_elem(&ended, &key, &end, BPF_ANY);
 }
 
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(task_exit, struct task_struct *task)
+/* The call that it was in, and that it is over. */
+static __always_inline void tell_end(struct scratch *scratch, struct task_struct *task, struct task_state *state)
 {
-	struct task_state *state = bpf_task_storage_get(&tasks, task, NULL, 0);
-	struct scratch *scratch = cpu_scratch();
-	struct thread_end_fact *fact;
+	struct thread_end_fact *fact = &scratch->fact.thread_end;
 
-	if (!scratch)
-		return 0;
-	remember_end(scratch, typed(struct task_struct, task));
-	if (!state || state->flags & TASK_EXCLUDED || !(watch_all || state->flags & TASK_WATCHED))
-		return 0;
 	if (!context_is_current(state, typed(struct task_struct, task)))
 		announce_context(state, task, scratch);
 	end_call(scratch, task, state, false);
-	fact = &scratch->fact.thread_end;
 	__builtin_memset(fact, 0, sizeof(*fact));
 	fact->header.type = RECORD_THREAD_END;
 	fact->header.flags = RECORD_MAY_BE_SKIPPED;
@@ -121,20 +113,36 @@ int BPF_PROG(task_exit, struct task_struct *task)
 	fact->tid = task->pid;
 	fact->exit_code = task->exit_code;
 	emit(STREAM_FACTS, &fact->header, sizeof(*fact));
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(task_exit, struct task_struct *task)
+{
+	struct task_state *state = state_of(task);
+	struct scratch *scratch = cpu_scratch();
+
+	if (!scratch)
+		return 0;
+	remember_end(scratch, typed(struct task_struct, task));
+	if (!state)
+		return 0;
+	if (!(state->flags & TASK_EXCLUDED) && (watch_all || state->flags & TASK_WATCHED))
+		tell_end(scratch, task, state);
+	forget_state(task);
 	return 0;
 }
 
 SEC("tp_btf/sched_switch")
 int BPF_PROG(task_switch, bool preempt, struct task_struct *from, struct task_struct *to)
 {
-	struct task_state *state = bpf_task_storage_get(&tasks, from, NULL, 0);
+	struct task_state *state = state_of(from);
 	__u64 now = 0;
 
 	if (state && state->flags & TASK_IN_CALL) {
 		now = bpf_ktime_get_boot_ns();
 		state->switched_out_ns = now;
 	}
-	state = bpf_task_storage_get(&tasks, to, NULL, 0);
+	state = state_of(to);
 	if (state && state->switched_out_ns)
 		end_wait(state, now ?: bpf_ktime_get_boot_ns());
 	return 0;
@@ -146,7 +154,7 @@ int BPF_PROG(task_switch, bool preempt, struct task_struct *from, struct task_st
  */
 static __always_inline void adopt_call(struct task_struct *task, struct task_state *state)
 {
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct pt_regs *regs = registers_of(task);
 	__u64 number = number_in(regs);
 	__u32 abi;
 

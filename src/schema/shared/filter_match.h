@@ -5,8 +5,8 @@
  *   tokens  / v a r / *            one position in each, and where the last run * began:
  *   text    / v a r / l o g        what does not fit lets that run take one byte more
  *
- * Only the last run has to be retried. Compiles for BPF and natively (the tests of src/filter); needs <linux/types.h> or
- * kernel_types.h before it. Limits: MATCH_STEPS_MAX; a pattern that needs more is unknown. Text has at most
+ * Only the last run has to be retried. Compiles for BPF and natively (the tests of src/filter); needs <linux/types.h>, or
+ * for BPF kernel/loop.h, before it. Limits: MATCH_STEPS_MAX; a pattern that needs more is unknown. Text has at most
  * MATCH_TEXT_BYTES bytes, and as many must be readable after `text`.
  */
 #pragma once
@@ -18,15 +18,19 @@
 
 #ifdef __bpf__
 #define MATCH_FUNCTION static __always_inline
-#define MATCH_STEP static
-#define MATCH_LOOP(count, step, context) bpf_loop(count, step, context, 0)
+#define MATCH_STEP \
+    static __attribute__((noinline)) /* inlined, the position would be in registers */
+#define MATCH_LOOP(count, step, context) each_small_turn(count, 192, step, context)
 #else
 #define MATCH_FUNCTION static inline
 #define MATCH_STEP static inline
 #define MATCH_LOOP(count, step, context) match_native_loop(count, step, context)
-static inline void match_native_loop(__u32 count, long (*step)(__u32, void*), void* context) {
-    for (__u32 i = 0; i < count && !step(i, context); i++)
-        ;
+static inline __u32 match_native_loop(__u32 count, long (*step)(__u32, void*), void* context) {
+    __u32 made = 0;
+
+    while (made < count)
+        if (step(made++, context)) break;
+    return made;
 }
 #endif
 
@@ -111,7 +115,7 @@ MATCH_FUNCTION int match_is_plain(const __u8* text, __u32 length) {
     state.text = text;
     state.plain = 1;
     if (length > MATCH_TEXT_BYTES) return 0;
-    MATCH_LOOP(length, match_plain_step, &state);
+    if (MATCH_LOOP(length, match_plain_step, &state) < length) return 0;
     return state.plain != 0;
 }
 

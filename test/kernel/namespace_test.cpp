@@ -127,6 +127,27 @@ TEST_F(Namespace, a_mount_that_moves_takes_its_files_along) {
     )"));
 }
 
+TEST_F(Namespace, what_one_of_many_mounts_hides_is_not_what_a_path_leads_to) {
+    constexpr int kMounts = 300;  // MOUNTS_ON_ONE_MAX and more
+    make_folders({"disk"});
+    const std::string shown = rows([&] {
+        REQUIRE(mount("none", at("disk").c_str(), "tmpfs", 0, nullptr) == 0);
+        REQUIRE(mkdir(at("disk/last").c_str(), 0700) == 0);
+        REQUIRE(close(open(at("disk/last/data").c_str(), O_CREAT | O_WRONLY, 0600)) == 0);
+        for (int i = 0; i < kMounts; ++i) {
+            const std::string folder = at("disk/" + std::to_string(i));
+            REQUIRE(mkdir(folder.c_str(), 0700) == 0);
+            REQUIRE(mount("none", folder.c_str(), "tmpfs", 0, nullptr) == 0);
+        }
+        REQUIRE(mount("none", at("disk/last").c_str(), "tmpfs", 0, nullptr) == 0);
+        REQUIRE(close(open(at("disk/last/data").c_str(), O_CREAT | O_WRONLY, 0600)) == 0);
+        REQUIRE(truncate(at("disk/last/data").c_str(), 5) == 0);
+    });
+    EXPECT_EQ(shown.substr(shown.rfind("truncate")), lines(R"(
+        truncate file =0 ~/disk/last/data "~/disk/last/data" {"length":5}
+    )"));
+}
+
 TEST_F(Namespace, a_root_that_changes_is_where_paths_begin) {
     struct statx root {};
     ASSERT_EQ(statx(AT_FDCWD, "/", 0, STATX_BASIC_STATS, &root), 0);

@@ -83,7 +83,7 @@ LOOP_BODY(enter_mount)
 	return 0;
 }
 
-/* Goes on in what is mounted here. A loop of the verifier's would cost it 20,000 instructions. */
+/* Goes on in what is mounted here. 0: there is too much to look at. A loop of the verifier's would cost it 20,000 instructions. */
 __noinline int enter_mounts(scratch_ref ref)
 {
 	struct scratch *scratch = scratch_of(ref);
@@ -91,8 +91,7 @@ __noinline int enter_mounts(scratch_ref ref)
 	if (!scratch)
 		return 0;
 	begin_mounts(&scratch->lookup);
-	each_turn(MOUNTS_ON_ONE_MAX, enter_mount);
-	return 1;
+	return each_turn(MOUNTS_ON_ONE_MAX, enter_mount) < MOUNTS_ON_ONE_MAX;
 }
 
 /* '..' of what is mounted is that of where it is mounted; that of the root the root. */

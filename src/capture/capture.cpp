@@ -76,7 +76,7 @@ struct Capture::State {
     std::optional<Selection> selection;  // with `filter`
     std::optional<KernelDyes> dyes;
     bool stopped = false;
-    std::uint64_t unwritten = 0;  // calls that were deferred and never written
+    std::uint64_t unwritten = 0;  // calls that were deferred and never written, or left out
     std::uint64_t complete_ns = 0;
 
     Result<void> mark(pid_t process, std::uint32_t flags, bool one_thread = false);
@@ -345,7 +345,7 @@ Result<void> Capture::stop() {
     if (auto source = state_->retransmissions.finish(skeleton)) {
         state_->sources.push_back(*std::move(source));
     }
-    state_->unwritten = finish_deferred_calls(skeleton);
+    state_->unwritten = finish_deferred_calls(skeleton) + times_left_out(skeleton.progs.sys_exit);
     state_->stopped = true;
     TRY(run_iterator(skeleton.progs.finish_calls));
     add_unseen(skeleton, state_->sources);

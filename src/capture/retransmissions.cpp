@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "capture/map_array.h"
+#include "capture/unseen.h"
 #include "kernel/abi.h"
 #include "schema/generated/syscalls.bpf.h"
 // the skeleton uses the types above
@@ -71,17 +72,14 @@ std::optional<Source> Retransmissions::attach(dyetrace_bpf& skeleton, bool hides
 }
 
 std::optional<Source> Retransmissions::finish(const dyetrace_bpf& skeleton) {
-    bpf_prog_info info{};
-    std::uint32_t size = sizeof(info);
-    const int program = bpf_program__fd(skeleton.progs.retransmitted);
-    if (program < 0 || bpf_obj_get_info_by_fd(program, &info, &size) != 0 ||
-        info.recursion_misses == 0) {
+    const std::uint64_t left_out = times_left_out(skeleton.progs.retransmitted);
+    if (left_out == 0) {
         return std::nullopt;
     }
-    return Source{kSource,
-                  schema::CoverageState::kPartial,
-                  fmt::format("{} came in the middle of another one, of whatever socket",
-                              info.recursion_misses)};
+    return Source{
+        kSource,
+        schema::CoverageState::kPartial,
+        fmt::format("{} came in the middle of another one, of whatever socket", left_out)};
 }
 
 Accounting Retransmissions::accounting(std::uint32_t cpu) const {

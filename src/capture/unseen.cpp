@@ -1,7 +1,10 @@
 #include "capture/unseen.h"
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <fmt/format.h>
 
+#include <cstdint>
 #include <string>
 
 #include "schema/generated/syscalls.bpf.h"
@@ -11,7 +14,24 @@
 
 namespace dyetrace::capture {
 
+std::uint64_t times_left_out(const bpf_program* program) {
+    bpf_prog_info info{};
+    std::uint32_t size = sizeof(info);
+    const int descriptor = bpf_program__fd(program);
+    return descriptor >= 0 && bpf_obj_get_info_by_fd(descriptor, &info, &size) == 0
+               ? info.recursion_misses
+               : 0;
+}
+
 void add_unseen(const dyetrace_bpf& skeleton, std::vector<Source>& sources) {
+    if (const std::uint64_t left_out = times_left_out(skeleton.progs.sys_exit); left_out > 0) {
+        sources.push_back(
+            {"calls",
+             schema::CoverageState::kPartial,
+             fmt::format("{} are missing: this kernel lets a task that has the CPU be put aside in "
+                         "the middle of a BPF program, and runs none for others meanwhile",
+                         left_out)});
+    }
     const auto ways = schema::unseen_bytes();
     static_assert(sizeof(skeleton.bss->unseen_groups) == UNSEEN_GROUPS + 1);
     for (std::size_t i = 0; i < ways.size(); ++i) {

@@ -47,11 +47,15 @@ class Suite:
         run("apt-get", *self.options, "-qq", "update")
 
     def newest_of(self, package):
-        """The kernel that the name without a version stands for."""
-        found = re.search(r"Depends: (linux-image-\S+)", run("apt-cache", *self.options, "depends", package))
+        """The package with the kernel that the name without a version stands for; since 7.0 that is one which linux-image needs."""
+        found = self.needed(package, "linux-image-")
         if not found:
             raise DebianError(f"{package} stands for no kernel")
-        return found[1]
+        return self.needed(found, "linux-binary-") or found
+
+    def needed(self, package, prefix):
+        found = re.search(r"Depends: (" + prefix + r"\S+)", run("apt-cache", *self.options, "depends", package))
+        return found[1] if found else None
 
     def unpack(self, package, folder):
         """One package, alone, into a new folder."""

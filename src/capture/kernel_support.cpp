@@ -75,6 +75,7 @@ KernelSupport KernelSupport::find() {
             argument_count(*types, "btf_trace_tcp_retransmit_skb") == 3,
             has_helper(*types, "BPF_FUNC_copy_from_user_task"),
             has("bpf_task_work_schedule_resume_impl", BTF_KIND_FUNC),
+            has("bpf_task_work_schedule_resume", BTF_KIND_FUNC),
             has("bpf_iter_task_file", BTF_KIND_FUNC) && has_member(*types, "file", "f_ep"),
             std::move(types)};
 }

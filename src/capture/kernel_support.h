@@ -21,7 +21,8 @@ struct KernelSupport {
     bool retransmission_tells_error = false;  // its third argument
     bool copy_from_user_task = false;         // helper of iterators that sleep; both came with it
     bool task_work =
-        false;  // kfunc bpf_task_work_schedule_resume: programs that may wait for memory
+        false;  // kfunc bpf_task_work_schedule_resume_impl: programs that may wait for memory
+    bool task_work_by_its_name = false;  // bpf_task_work_schedule_resume, since 7.0
     bool sets_of_files = false;  // iterator over open files, each with the epoll sets that it is in
 
     std::unique_ptr<btf, FreeTypes> types;  // the kernel's

@@ -15,6 +15,9 @@ struct bpf_map {
 typedef int task_work_function(struct bpf_map *map, void *key, void *value);
 extern int bpf_task_work_schedule_resume_impl(struct task_struct *task, struct bpf_task_work *work, void *map,
 					      task_work_function *function, void *program) __ksym __weak;
+/* Its name and arguments since 7.0. */
+extern int bpf_task_work_schedule_resume(struct task_struct *task, struct bpf_task_work *work, void *map,
+					 task_work_function *function) __ksym __weak;
 extern void bpf_preempt_disable(void) __ksym __weak;
 extern void bpf_preempt_enable(void) __ksym __weak;
 
@@ -175,7 +178,9 @@ static __always_inline struct deferred_call *take_place(void)
 		call = bpf_map_lookup_elem(&deferred_calls, &place);
 		if (!call || __sync_val_compare_and_swap(&call->taken, 0, 1))
 			continue;
-		if (!bpf_task_work_schedule_resume_impl(task, &call->work, &deferred_calls, look_deferred, NULL))
+		if (!(bpf_task_work_schedule_resume
+			      ? bpf_task_work_schedule_resume(task, &call->work, &deferred_calls, look_deferred)
+			      : bpf_task_work_schedule_resume_impl(task, &call->work, &deferred_calls, look_deferred, NULL)))
 			return call;
 		__sync_lock_test_and_set(&call->taken, 0);
 	}

@@ -10,6 +10,7 @@ struct pt_regs {
 } __attribute__((preserve_access_index));
 
 #define TIF_32BIT (1 << 22)
+#define KERNEL_STACK_BYTES 16384 /* THREAD_SIZE with pages of 4 KiB */
 #define COMPAT_ALIGNS_LIKE_NATIVE true /* numbers of 8 bytes in the structures of 32-bit programs */
 
 /* struct epoll_event as programs give and get it. */
@@ -21,18 +22,18 @@ struct epoll_member {
 
 static __always_inline __u64 number_in(struct pt_regs *regs)
 {
-	return (__s64)regs->syscallno;
+	return (__s64)LOAD(regs, syscallno);
 }
 
 static __always_inline __u64 stack_in(struct pt_regs *regs)
 {
-	return regs->sp;
+	return LOAD(regs, sp);
 }
 
 /* Of a call that is not one of a 32-bit program. */
 static __always_inline __u64 first_argument(struct pt_regs *regs)
 {
-	return regs->orig_x0;
+	return LOAD(regs, orig_x0);
 }
 
 /* Abi of the call in these registers; one that no call can have is NUMBER_MAX. */
@@ -41,7 +42,7 @@ static __always_inline __u32 abi_of(struct task_struct *task, __u64 *number)
 	__u32 n = *number;
 
 	*number = n < NUMBER_MAX ? n : NUMBER_MAX;
-	return task->thread_info.flags & TIF_32BIT ? ABI_ARM : ABI_ARM64;
+	return LOAD(task, thread_info.flags) & TIF_32BIT ? ABI_ARM : ABI_ARM64;
 }
 
 static __always_inline __u32 skipped_register(__u32 number)
@@ -52,16 +53,16 @@ static __always_inline __u32 skipped_register(__u32 number)
 	return 6;
 }
 
-static __always_inline void read_arguments(__u64 *arguments, struct pt_regs *regs, __u32 abi)
+static __read_inline void read_arguments(__u64 *arguments, struct pt_regs *regs, __u32 abi)
 {
-	arguments[0] = regs->orig_x0;
-	arguments[1] = regs->regs[1];
-	arguments[2] = regs->regs[2];
-	arguments[3] = regs->regs[3];
-	arguments[4] = regs->regs[4];
-	arguments[5] = regs->regs[5];
+	arguments[0] = LOAD(regs, orig_x0);
+	arguments[1] = LOAD(regs, regs[1]);
+	arguments[2] = LOAD(regs, regs[2]);
+	arguments[3] = LOAD(regs, regs[3]);
+	arguments[4] = LOAD(regs, regs[4]);
+	arguments[5] = LOAD(regs, regs[5]);
 	if (abi == ABI_ARM) {
-		__u32 skipped = skipped_register(regs->syscallno);
+		__u32 skipped = skipped_register(LOAD(regs, syscallno));
 
 		opaque(skipped);
 #pragma unroll

@@ -23,13 +23,20 @@ Result<void> put(const bpf_map* map, std::uint32_t key, const void* value, std::
     return {};
 }
 
-Result<base::Fd> load(const std::vector<bpf_insn>& code, int btf_id) {
-    LIBBPF_OPTS(bpf_prog_load_opts,
-                options,
-                .expected_attach_type = BPF_TRACE_RAW_TP,
-                .attach_btf_id = static_cast<__u32>(btf_id));
-    base::Fd program(bpf_prog_load(
-        BPF_PROG_TYPE_TRACING, "dyetrace_filter", "GPL", code.data(), code.size(), &options));
+// Of the type of sys_exit, which goes on in it.
+Result<base::Fd> load(const std::vector<bpf_insn>& code, const bpf_program* sys_exit) {
+    LIBBPF_OPTS(bpf_prog_load_opts, options);
+    const bpf_prog_type type = bpf_program__type(sys_exit);
+    if (type == BPF_PROG_TYPE_TRACING) {
+        const int btf_id = libbpf_find_vmlinux_btf_id("sys_exit", BPF_TRACE_RAW_TP);
+        if (btf_id < 0) {
+            return Error::from_errno(-btf_id, "cannot find sys_exit in the kernel's types");
+        }
+        options.expected_attach_type = BPF_TRACE_RAW_TP;
+        options.attach_btf_id = static_cast<__u32>(btf_id);
+    }
+    base::Fd program(
+        bpf_prog_load(type, "dyetrace_filter", "GPL", code.data(), code.size(), &options));
     if (!program.valid()) {
         return Error::from_errno(errno, "the kernel refuses the condition's program");
     }
@@ -57,13 +64,9 @@ Result<KernelFilter> KernelFilter::install(dyetrace_bpf& skeleton,
 
     KernelFilter installed;
     installed.undecided_ = of_event.undecided;
-    const int btf_id = libbpf_find_vmlinux_btf_id("sys_exit", BPF_TRACE_RAW_TP);
-    if (btf_id < 0) {
-        return Error::from_errno(-btf_id, "cannot find sys_exit in the kernel's types");
-    }
     for (const auto& [index, code] : {std::pair{PROGRAM_FILTER, &of_event.instructions},
                                       std::pair{PROGRAM_TASK_FILTER, &of_task.instructions}}) {
-        TRY(base::Fd program, load(*code, btf_id));
+        TRY(base::Fd program, load(*code, skeleton.progs.sys_exit));
         const int fd = program.get();
         TRY(put(skeleton.maps.exit_programs, index, &fd, sizeof(fd)));
         installed.programs_.push_back(std::move(program));

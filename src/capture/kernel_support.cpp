@@ -67,17 +67,19 @@ KernelSupport KernelSupport::find() {
     const auto has = [&](const char* name, unsigned kind) {
         return btf__find_by_name_kind(types.get(), name, kind) > 0;
     };
-    return {has("bpf_rdonly_cast", BTF_KIND_FUNC),
-            has_helper(*types, "BPF_FUNC_loop"),
-            has("btf_trace_tcp_sendmsg_locked", BTF_KIND_TYPEDEF),
-            has("btf_trace_tcp_rcv_space_adjust", BTF_KIND_TYPEDEF),
-            has("btf_trace_tcp_retransmit_skb", BTF_KIND_TYPEDEF),
-            argument_count(*types, "btf_trace_tcp_retransmit_skb") == 3,
-            has_helper(*types, "BPF_FUNC_copy_from_user_task"),
-            has("bpf_task_work_schedule_resume_impl", BTF_KIND_FUNC),
-            has("bpf_task_work_schedule_resume", BTF_KIND_FUNC),
-            has("bpf_iter_task_file", BTF_KIND_FUNC) && has_member(*types, "file", "f_ep"),
-            std::move(types)};
+    return {
+        has("bpf_rdonly_cast", BTF_KIND_FUNC),
+        has_helper(*types, "BPF_FUNC_loop"),
+        has("btf_trace_tcp_sendmsg_locked", BTF_KIND_TYPEDEF),
+        has("btf_trace_tcp_rcv_space_adjust", BTF_KIND_TYPEDEF),
+        has("btf_trace_tcp_retransmit_skb", BTF_KIND_TYPEDEF),
+        argument_count(*types, "btf_trace_tcp_retransmit_skb") == 3,
+        has_helper(*types, "BPF_FUNC_copy_from_user_task"),
+        has("bpf_task_work_schedule_resume_impl", BTF_KIND_FUNC),
+        has("tracepoint_srcu_srcu_data", BTF_KIND_VAR) &&
+            has("bpf_task_work_schedule_resume", BTF_KIND_FUNC),  // before 6.13 it had another use
+        has("bpf_iter_task_file", BTF_KIND_FUNC) && has_member(*types, "file", "f_ep"),
+        std::move(types)};
 }
 
 void KernelSupport::choose(dyetrace_bpf& skeleton) const {

@@ -22,7 +22,7 @@ struct KernelSupport {
     bool copy_from_user_task = false;         // helper of iterators that sleep; both came with it
     bool task_work =
         false;  // kfunc bpf_task_work_schedule_resume_impl: programs that may wait for memory
-    bool task_work_by_its_name = false;  // bpf_task_work_schedule_resume, since 7.0
+    bool preempts_programs = false;  // of tp_btf, since 7.0
     bool sets_of_files = false;  // iterator over open files, each with the epoll sets that it is in
 
     std::unique_ptr<btf, FreeTypes> types;  // the kernel's

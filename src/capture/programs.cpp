@@ -7,13 +7,13 @@
 #include <cerrno>
 #include <cstdlib>
 #include <string>
-#include <string_view>
 
 #include "capture/kernel_types.h"
 #include "capture/libbpf_log.h"
 #include "schema/generated/syscalls.bpf.h"
 // the skeletons use the types above
 #include "kernel/dyetrace.skel.h"
+#include "kernel/dyetrace_by_perf.skel.h"
 #include "kernel/dyetrace_without_casts.skel.h"
 #include "kernel/dyetrace_without_loops.skel.h"
 
@@ -25,17 +25,6 @@ base::Fd named_types_of(const btf* kernel, const bpf_object_skeleton& skeleton) 
         bpf_object__open_mem(skeleton.data, skeleton.data_sz, nullptr), &bpf_object__close);
     const btf* named = programs ? bpf_object__btf(programs.get()) : nullptr;
     return kernel != nullptr && named != nullptr ? named_types(*kernel, *named) : base::Fd();
-}
-
-// Since 7.0 the older name stands for another type of function, which libbpf refuses although nobody is to call it: for a name that
-// no kernel has, it does nothing.
-std::string without_old_name(std::string_view object) {
-    constexpr std::string_view kOldName = "bpf_task_work_schedule_resume_impl";
-    std::string made(object);
-    for (std::size_t at = 0; (at = made.find(kOldName, at)) != std::string::npos; ++at) {
-        made[at] = '_';
-    }
-    return made;
 }
 
 }  // namespace
@@ -57,9 +46,8 @@ Result<Programs> Programs::open(const KernelSupport& support) {
             const_cast<void*>(support.loop ? dyetrace_without_casts_bpf__elf_bytes(&whole.data_sz)
                                            : dyetrace_without_loops_bpf__elf_bytes(&whole.data_sz));
     }
-    if (support.task_work_by_its_name) {
-        programs.bytes_ = without_old_name({static_cast<const char*>(whole.data), whole.data_sz});
-        whole.data = programs.bytes_.data();
+    if (support.preempts_programs) {
+        whole.data = const_cast<void*>(dyetrace_by_perf_bpf__elf_bytes(&whole.data_sz));
     }
     programs.types_ = named_types_of(support.types.get(), whole);
     const std::string path = fmt::format("/proc/self/fd/{}", programs.types_.get());

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "base/fd.h"
 #include "base/result.h"
@@ -26,8 +25,7 @@ class Programs {
         void operator()(dyetrace_bpf* skeleton) const;
     };
 
-    std::string bytes_;  // of the object, where it is not as it was built
-    base::Fd types_;     // of the kernel, those that the programs name; until these are loaded
+    base::Fd types_;  // of the kernel, those that the programs name; until these are loaded
     std::unique_ptr<dyetrace_bpf, Close> skeleton_;
 };
 

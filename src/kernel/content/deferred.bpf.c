@@ -13,11 +13,16 @@ struct bpf_task_work {
 struct bpf_map {
 };
 typedef int task_work_function(struct bpf_map *map, void *key, void *value);
-extern int bpf_task_work_schedule_resume_impl(struct task_struct *task, struct bpf_task_work *work, void *map,
-					      task_work_function *function, void *program) __ksym __weak;
-/* Its name and arguments since 7.0. */
+/* One of the two names: libbpf looks for what the kernel's own types lack among those of modules, which needs more than CAP_BPF. */
+#ifdef BY_PERF
 extern int bpf_task_work_schedule_resume(struct task_struct *task, struct bpf_task_work *work, void *map,
 					 task_work_function *function) __ksym __weak;
+#define schedule_work(task, work, map, function) bpf_task_work_schedule_resume(task, work, map, function)
+#else
+extern int bpf_task_work_schedule_resume_impl(struct task_struct *task, struct bpf_task_work *work, void *map,
+					      task_work_function *function, void *program) __ksym __weak;
+#define schedule_work(task, work, map, function) bpf_task_work_schedule_resume_impl(task, work, map, function, NULL)
+#endif
 extern void bpf_preempt_disable(void) __ksym __weak;
 extern void bpf_preempt_enable(void) __ksym __weak;
 
@@ -178,9 +183,7 @@ static __always_inline struct deferred_call *take_place(void)
 		call = bpf_map_lookup_elem(&deferred_calls, &place);
 		if (!call || __sync_val_compare_and_swap(&call->taken, 0, 1))
 			continue;
-		if (!(bpf_task_work_schedule_resume
-			      ? bpf_task_work_schedule_resume(task, &call->work, &deferred_calls, look_deferred)
-			      : bpf_task_work_schedule_resume_impl(task, &call->work, &deferred_calls, look_deferred, NULL)))
+		if (!schedule_work(task, &call->work, &deferred_calls, look_deferred))
 			return call;
 		__sync_lock_test_and_set(&call->taken, 0);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where a CPU builds what it is about to write. Every program here runs with preemption off and, but for retransmit.bpf.c,
+ * Where a CPU builds what it is about to write. Every program here runs with preemption off (programs/begin_and_end.h) and, but for retransmit.bpf.c,
  * outside of interrupts, so that a CPU's scratch, accounting and rings have one user at a time.
  */
 #pragma once

@@ -8,6 +8,7 @@
  * others nothing. They get the same SIGKILL when one of them calls exit_group or execve, which is no signal at all.
  */
 #include "kernel/helpers/task.h"
+#include "kernel/programs/begin_and_end.h"
 
 #define SIGILL 4
 #define SIGTRAP 5
@@ -138,7 +139,7 @@ static __always_inline bool is_first_to_die(struct task_struct *task, struct tas
 #endif
 
 SEC("tp_btf/signal_deliver")
-int BPF_PROG(signal_deliver, int signal, struct kernel_siginfo *info, struct k_sigaction *action)
+int HOLDING_PROGRAM(signal_deliver, int signal, struct kernel_siginfo *info, struct k_sigaction *action)
 {
 	struct task_struct *current = this_task(), *task = typed(struct task_struct, current);
 	struct task_state *state = watched_state(current);

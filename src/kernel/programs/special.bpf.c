@@ -5,6 +5,7 @@
  */
 #include "kernel/memory/scratch.h"
 #include "kernel/helpers/call.h"
+#include "kernel/programs/begin_and_end.h"
 #include "kernel/programs/special.h"
 
 #define PREPARE(special, function)                                                                                               \
@@ -18,8 +19,8 @@
 		break;
 
 /* In place of the end of sys_enter. */
-SEC("tp_btf/sys_enter")
-int BPF_PROG(prepare, struct pt_regs *regs, long id)
+SEC(SYS_ENTER)
+int ENTER_PROGRAM(prepare)
 {
 	struct task_state *state = state_of(this_task());
 	struct scratch *scratch = cpu_scratch();
@@ -33,8 +34,8 @@ int BPF_PROG(prepare, struct pt_regs *regs, long id)
 }
 
 /* When the event in scratch is written; sys_exit has filled scratch->seen, too. */
-SEC("tp_btf/sys_exit")
-int BPF_PROG(follow, struct pt_regs *regs, long result)
+SEC(SYS_EXIT)
+int EXIT_PROGRAM(follow)
 {
 	struct scratch *scratch = cpu_scratch();
 

@@ -15,6 +15,7 @@
 #include "kernel/helpers/paths.h"
 #include "kernel/helpers/preview.h"
 #include "kernel/helpers/process.h"
+#include "kernel/programs/begin_and_end.h"
 #include "kernel/programs/special.h"
 #include "kernel/memory/totals.h"
 
@@ -41,8 +42,8 @@ static __always_inline void remember_closed(struct task_state *state)
 	keep_seen(scratch, state);
 }
 
-SEC("tp_btf/sys_enter")
-int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
+SEC(SYS_ENTER)
+int ENTER_PROGRAM(sys_enter)
 {
 	struct task_struct *current = this_task(), *task = typed(struct task_struct, current);
 	struct task_state *state = watched_state(current);
@@ -285,8 +286,8 @@ static __always_inline void drop_call(struct task_state *state, struct ring_cont
 	control->filtered++;
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(drop_task, struct pt_regs *regs, long result)
+SEC(SYS_EXIT)
+int EXIT_PROGRAM(drop_task)
 {
 	struct task_state *state = state_of(this_task());
 	struct ring_control *control = ring_control(STREAM_EVENTS);
@@ -402,8 +403,8 @@ static __always_inline void look_at_bytes(struct scratch *scratch)
 }
 
 /* Where the kernel can defer a call. */
-SEC("tp_btf/sys_exit")
-int BPF_PROG(write_with_content, struct pt_regs *regs, long result)
+SEC(SYS_EXIT)
+int EXIT_PROGRAM(write_with_content)
 {
 	struct ring_control *control = ring_control(STREAM_EVENTS);
 	struct scratch *scratch = cpu_scratch();
@@ -420,8 +421,8 @@ int BPF_PROG(write_with_content, struct pt_regs *regs, long result)
 }
 
 /* Where it cannot: a program of its own, since a kernel that knows no task work counts what that would call as frames of this one. */
-SEC("tp_btf/sys_exit")
-int BPF_PROG(write_with_resident_content, struct pt_regs *regs, long result)
+SEC(SYS_EXIT)
+int EXIT_PROGRAM(write_with_resident_content)
 {
 	struct ring_control *control = ring_control(STREAM_EVENTS);
 	struct scratch *scratch = cpu_scratch();
@@ -433,8 +434,8 @@ int BPF_PROG(write_with_resident_content, struct pt_regs *regs, long result)
 	return 0;
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(write_selected, struct pt_regs *regs, long result)
+SEC(SYS_EXIT)
+int EXIT_PROGRAM(write_selected)
 {
 	struct ring_control *control = ring_control(STREAM_EVENTS);
 	struct scratch *scratch = cpu_scratch();
@@ -447,8 +448,8 @@ int BPF_PROG(write_selected, struct pt_regs *regs, long result)
 	return 0;
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(sys_exit, struct pt_regs *regs, long result)
+SEC(SYS_EXIT)
+int EXIT_PROGRAM(sys_exit)
 {
 	struct task_struct *current = this_task(), *task = typed(struct task_struct, current);
 	struct task_state *state = watched_state(current);

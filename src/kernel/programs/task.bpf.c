@@ -6,6 +6,7 @@
 #include "kernel/iterators.h"
 #include "kernel/helpers/process.h"
 #include "kernel/helpers/unfinished.h"
+#include "kernel/programs/begin_and_end.h"
 
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(task_fork, struct task_struct *parent, struct task_struct *child)
@@ -62,7 +63,7 @@ static __always_inline void keep_exec_path(struct scratch *scratch, struct task_
 }
 
 SEC("tp_btf/sched_process_exec")
-int BPF_PROG(task_exec, struct task_struct *task, int old_pid, struct linux_binprm *program)
+int HOLDING_PROGRAM(task_exec, struct task_struct *task, int old_pid, struct linux_binprm *program)
 {
 	struct task_state *state = state_of(task);
 	struct scratch *scratch = cpu_scratch();
@@ -116,7 +117,7 @@ static __always_inline void tell_end(struct scratch *scratch, struct task_struct
 }
 
 SEC("tp_btf/sched_process_exit")
-int BPF_PROG(task_exit, struct task_struct *task)
+int HOLDING_PROGRAM(task_exit, struct task_struct *task)
 {
 	struct task_state *state = state_of(task);
 	struct scratch *scratch = cpu_scratch();

@@ -27,6 +27,17 @@ base::Fd named_types_of(const btf* kernel, const bpf_object_skeleton& skeleton) 
     return kernel != nullptr && named != nullptr ? named_types(*kernel, *named) : base::Fd();
 }
 
+// libbpf's structure is older than const.
+void choose_object(bpf_object_skeleton& whole, const KernelSupport& support) {
+    if (!support.loop) {
+        whole.data = const_cast<void*>(dyetrace_without_loops_bpf__elf_bytes(&whole.data_sz));
+    } else if (!support.casts) {
+        whole.data = const_cast<void*>(dyetrace_without_casts_bpf__elf_bytes(&whole.data_sz));
+    } else if (support.preempts_programs) {
+        whole.data = const_cast<void*>(dyetrace_by_perf_bpf__elf_bytes(&whole.data_sz));
+    }
+}
+
 }  // namespace
 
 void Programs::Close::operator()(dyetrace_bpf* skeleton) const {
@@ -40,15 +51,7 @@ Result<Programs> Programs::open(const KernelSupport& support) {
         return LibbpfLog::error(ENOMEM);
     }
     bpf_object_skeleton& whole = *programs.skeleton()->skeleton;
-    if (!support.casts || !support.loop) {
-        // libbpf's structure is older than const
-        whole.data =
-            const_cast<void*>(support.loop ? dyetrace_without_casts_bpf__elf_bytes(&whole.data_sz)
-                                           : dyetrace_without_loops_bpf__elf_bytes(&whole.data_sz));
-    }
-    if (support.preempts_programs) {
-        whole.data = const_cast<void*>(dyetrace_by_perf_bpf__elf_bytes(&whole.data_sz));
-    }
+    choose_object(whole, support);
     programs.types_ = named_types_of(support.types.get(), whole);
     const std::string path = fmt::format("/proc/self/fd/{}", programs.types_.get());
     LIBBPF_OPTS(bpf_object_open_opts,

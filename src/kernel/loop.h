@@ -39,6 +39,6 @@
 #define LOOP_BODY(name) static long name(__u32 index, void *context)
 #define TURNS_MAX (1 << 23) /* what bpf_loop allows */
 #define each_turn(count, body) bpf_loop(count, body, NULL, 0)
-/* One whose step is short and has its walk on the stack; without loops at most `most`. */
+/* One whose step is short and has its walk on the stack; without loops at most `most`, which is 1 where nothing is looked at without them. */
 #define each_small_turn(count, most, step, walk) bpf_loop(count, step, walk, 0)
 #endif

@@ -23,8 +23,6 @@ extern int bpf_task_work_schedule_resume_impl(struct task_struct *task, struct b
 					      task_work_function *function, void *program) __ksym __weak;
 #define schedule_work(task, work, map, function) bpf_task_work_schedule_resume_impl(task, work, map, function, NULL)
 #endif
-extern void bpf_preempt_disable(void) __ksym __weak;
-extern void bpf_preempt_enable(void) __ksym __weak;
 
 #define VM_PFNMAP 0x400
 #define VM_IO 0x4000 /* a device, which may notice that it is read */

@@ -41,6 +41,7 @@ LOOP_BODY(walk_cgroup_up)
 __noinline int read_cgroup_path(scratch_ref ref, __u64 node_address)
 {
 	struct scratch *scratch = scratch_of(ref);
+
 	if (!scratch)
 		return 0;
 	scratch->walk.at = PATH_BYTES_MAX;

@@ -177,6 +177,7 @@ static __always_inline void announce(struct scratch *scratch, struct handle_stat
 __noinline int describe_seen(scratch_ref ref)
 {
 	struct scratch *scratch = scratch_of(ref);
+
 	if (!scratch)
 		return 0;
 	describe_name(scratch, &scratch->new_handle, typed(struct dentry, scratch->seen.key.dentry),

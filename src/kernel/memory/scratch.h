@@ -170,6 +170,10 @@ struct {
 	__type(value, struct scratch);
 } scratches SEC(".maps");
 
+/* For programs that may be put aside, so that nobody else comes to the CPU's scratch meanwhile. */
+extern void bpf_preempt_disable(void) __ksym __weak;
+extern void bpf_preempt_enable(void) __ksym __weak;
+
 static __always_inline struct scratch *cpu_scratch(void)
 {
 	__u32 zero = 0;

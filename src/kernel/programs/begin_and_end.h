@@ -18,9 +18,6 @@
 #define REGISTERS(ctx) registers_of(this_task())
 #define RESULT_AT 2
 
-extern void bpf_preempt_disable(void) __ksym __weak;
-extern void bpf_preempt_enable(void) __ksym __weak;
-
 #define hold_cpu() bpf_preempt_disable()
 #define let_cpu_go() bpf_preempt_enable()
 #else

@@ -101,8 +101,7 @@ Result<Capture> Capture::load(const CaptureOptions& options) {
     LibbpfLog::listen();
     auto state = std::make_unique<State>();
     KernelSupport support = KernelSupport::find();
-    support.casts = support.casts && !options.without_casts;
-    support.loop = support.loop && !options.without_loops;
+    support.forget(options.lack);
     TRY(state->programs, Programs::open(support));
     state->skeleton = state->programs.skeleton();
     state->has_loops = support.loop;

@@ -47,6 +47,9 @@ inline constexpr std::uint64_t kFactRingBytes = 4u << 20;        // per CPU: 40,
 
 inline constexpr std::uint32_t kPreviewBytesMax = PREVIEW_BYTES_MAX;
 
+// What tests take for missing, and with it all that came later: of task work, of bpf_rdonly_cast, of bpf_loop.
+enum class Lack { kNothing, kTaskWork, kCasts, kLoops };
+
 class KernelDyes;
 
 struct CaptureOptions {
@@ -67,9 +70,8 @@ struct CaptureOptions {
     bool keep_arguments = true;                    // of programs: the command line
     bool watch_retransmissions = false;            // see retransmissions()
     bool number_threads = false;                   // see thread_numbers()
-    bool count_only = false;     // add up in the kernel, see totals(), instead of writing events
-    bool without_casts = false;  // the programs for kernels without bpf_rdonly_cast, for tests
-    bool without_loops = false;  // those for kernels without bpf_loop
+    bool count_only = false;  // add up in the kernel, see totals(), instead of writing events
+    Lack lack = Lack::kNothing;
     std::uint64_t event_ring_bytes =
         kEventRingBytesDefault;  // per CPU; rounded up to a power of two
     std::uint64_t fact_ring_bytes = kFactRingBytes;

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "capture/capture.h"
 #include "schema/generated/syscalls.bpf.h"
 // the skeleton uses the types above
 #include "kernel/dyetrace.skel.h"
@@ -80,6 +81,13 @@ KernelSupport KernelSupport::find() {
             has("bpf_task_work_schedule_resume", BTF_KIND_FUNC),  // before 6.13 it had another use
         has("bpf_iter_task_file", BTF_KIND_FUNC) && has_member(*types, "file", "f_ep"),
         std::move(types)};
+}
+
+void KernelSupport::forget(Lack lack) {
+    preempts_programs = preempts_programs && lack < Lack::kTaskWork;
+    task_work = task_work && lack < Lack::kTaskWork;
+    casts = casts && lack < Lack::kCasts;
+    loop = loop && lack < Lack::kLoops;
 }
 
 void KernelSupport::choose(dyetrace_bpf& skeleton) const {

@@ -12,6 +12,8 @@ struct FreeTypes {
     void operator()(btf* types) const;
 };
 
+enum class Lack;
+
 struct KernelSupport {
     bool casts = false;  // kfunc bpf_rdonly_cast: the kernel's memory is read without a helper
     bool loop = false;   // helper bpf_loop: walks without a number that the verifier knows
@@ -29,6 +31,7 @@ struct KernelSupport {
 
     // All false where the kernel's types cannot be read.
     static KernelSupport find();
+    void forget(Lack lack);  // as if the kernel had it not
     // Before the programs are loaded: they use what is there, and those that need what is not are left out.
     void choose(dyetrace_bpf& skeleton) const;
 };

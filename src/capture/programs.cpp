@@ -16,6 +16,7 @@
 #include "kernel/dyetrace_by_perf.skel.h"
 #include "kernel/dyetrace_without_casts.skel.h"
 #include "kernel/dyetrace_without_loops.skel.h"
+#include "kernel/dyetrace_without_task_work.skel.h"
 
 namespace dyetrace::capture {
 namespace {
@@ -35,6 +36,8 @@ void choose_object(bpf_object_skeleton& whole, const KernelSupport& support) {
         whole.data = const_cast<void*>(dyetrace_without_casts_bpf__elf_bytes(&whole.data_sz));
     } else if (support.preempts_programs) {
         whole.data = const_cast<void*>(dyetrace_by_perf_bpf__elf_bytes(&whole.data_sz));
+    } else if (!support.task_work) {
+        whole.data = const_cast<void*>(dyetrace_without_task_work_bpf__elf_bytes(&whole.data_sz));
     }
 }
 

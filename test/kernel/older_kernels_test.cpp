@@ -1,4 +1,4 @@
-// The programs for kernels that have no bpf_rdonly_cast record what the others do; whatever the kernel here has.
+// The programs for kernels that have no task work, or no bpf_rdonly_cast either, record what the others do; whatever the kernel here has.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -12,17 +12,17 @@
 namespace dyetrace::test {
 namespace {
 
-class WithoutCasts : public KernelTest {
+class OlderKernels : public KernelTest, public testing::WithParamInterface<capture::Lack> {
   protected:
-    WithoutCasts() {
-        options_.without_casts = true;
+    OlderKernels() {
+        options_.lack = GetParam();
         options_.content = schema::ContentLevel::kAnchors;
         options_.look_for_dyes = true;
         options_.dyes = {{.dye = 1, .text = "indigo"}};
     }
 };
 
-TEST_F(WithoutCasts, files_have_names_offsets_and_content) {
+TEST_P(OlderKernels, files_have_names_offsets_and_content) {
     const std::string file = at("file"), text = "a river of indigo";
     const Trace trace = record([&] {
         std::string back(100, 0);
@@ -42,7 +42,7 @@ TEST_F(WithoutCasts, files_have_names_offsets_and_content) {
     EXPECT_EQ(trace.only("unlink").object_id(), written.object_id());
 }
 
-TEST_F(WithoutCasts, sockets_have_ends_and_positions) {
+TEST_P(OlderKernels, sockets_have_ends_and_positions) {
     const Trace trace = record([] {
         sockaddr_in address{};
         address.sin_family = AF_INET;
@@ -68,6 +68,14 @@ TEST_F(WithoutCasts, sockets_have_ends_and_positions) {
     EXPECT_NE(read.connection_id(), 0u);
     EXPECT_EQ(read.connection_id(), sent[1].connection_id());
 }
+
+INSTANTIATE_TEST_SUITE_P(,
+                         OlderKernels,
+                         testing::Values(capture::Lack::kTaskWork, capture::Lack::kCasts),
+                         [](const auto& parameter) {
+                             return parameter.param == capture::Lack::kCasts ? "without_casts"
+                                                                             : "without_task_work";
+                         });
 
 }  // namespace
 }  // namespace dyetrace::test

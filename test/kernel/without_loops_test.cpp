@@ -19,7 +19,7 @@ namespace {
 
 class WithoutLoops : public KernelTest {
   protected:
-    WithoutLoops() { options_.without_loops = true; }
+    WithoutLoops() { options_.lack = capture::Lack::kLoops; }
 };
 
 TEST_F(WithoutLoops, files_have_names_and_offsets_wherever_they_are) {

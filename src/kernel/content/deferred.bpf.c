@@ -13,8 +13,10 @@ struct bpf_task_work {
 struct bpf_map {
 };
 typedef int task_work_function(struct bpf_map *map, void *key, void *value);
-/* One of the two names: libbpf looks for what the kernel's own types lack among those of modules, which needs more than CAP_BPF. */
-#ifdef BY_PERF
+/* The name that the kernel has, or none: libbpf looks for what its own types lack among those of modules, which needs more than CAP_BPF. */
+#if defined(WITHOUT_TASK_WORK)
+#define schedule_work(task, work, map, function) ((void)(task), (void)(function), -1)
+#elif defined(BY_PERF)
 extern int bpf_task_work_schedule_resume(struct task_struct *task, struct bpf_task_work *work, void *map,
 					 task_work_function *function) __ksym __weak;
 #define schedule_work(task, work, map, function) bpf_task_work_schedule_resume(task, work, map, function)

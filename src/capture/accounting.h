@@ -4,7 +4,7 @@
 //
 //   stage       what it adds
 //   kernel      all four, in the control block of the CPU's ring; what TCP sends again has a ring of its own
-//   capture     lost: deferred calls that nobody wrote · filtered: what carries no dye, then what is not selected
+//   capture     lost, and not_run: calls for which the kernel ran no program · filtered: what carries no dye, then what is not selected
 //   recorder    lost, and unwritten: what the disk did not take
 //
 // A stage that gets what the one before it delivered can only pass on less: leave_out(), lose(), fail_to_write(). Sources, and CPUs,
@@ -23,6 +23,7 @@ struct Accounting {
     std::uint64_t delivered = 0;
     std::uint64_t lost = 0;
     std::uint64_t unwritten = 0;        // of lost: the disk did not take them
+    std::uint64_t not_run = 0;          // of lost: the kernel ran no program for them
     std::uint64_t retransmissions = 0;  // of delivered; they are no events
     std::uint64_t facts_delivered = 0;
     std::uint64_t facts_lost = 0;
@@ -48,6 +49,7 @@ struct Accounting {
         delivered += other.delivered;
         lost += other.lost;
         unwritten += other.unwritten;
+        not_run += other.not_run;
         retransmissions += other.retransmissions;
         facts_delivered += other.facts_delivered;
         facts_lost += other.facts_lost;

@@ -25,8 +25,14 @@ TEST(Accounting, closes_after_each_stage_that_passes_on_less) {
 
 TEST(Accounting, adds_up_sources_and_knows_the_last_of_their_losses) {
     Accounting sum{.generated = 3, .delivered = 2, .lost = 1, .last_lost_ns = 900};
-    sum += {.generated = 4, .aggregated = 3, .lost = 1, .facts_lost = 5, .last_lost_ns = 800};
+    sum += {.generated = 4,
+            .aggregated = 3,
+            .lost = 1,
+            .not_run = 1,
+            .facts_lost = 5,
+            .last_lost_ns = 800};
     EXPECT_TRUE(sum.closes());
+    EXPECT_EQ(sum.not_run, 1u);
     EXPECT_EQ(sum.generated, 7u);
     EXPECT_EQ(sum.facts_lost, 5u);
     EXPECT_EQ(sum.last_lost_ns, 900u);

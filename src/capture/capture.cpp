@@ -76,7 +76,7 @@ struct Capture::State {
     std::optional<Selection> selection;  // with `filter`
     std::optional<KernelDyes> dyes;
     bool stopped = false;
-    std::uint64_t unwritten = 0;  // calls that were deferred and never written, or left out
+    std::uint64_t not_run = 0;  // calls that were deferred and never written, or left out
     std::uint64_t complete_ns = 0;
 
     Result<void> mark(pid_t process, std::uint32_t flags, bool one_thread = false);
@@ -344,7 +344,7 @@ Result<void> Capture::stop() {
     if (auto source = state_->retransmissions.finish(skeleton)) {
         state_->sources.push_back(*std::move(source));
     }
-    state_->unwritten = finish_deferred_calls(skeleton) + times_left_out(skeleton.progs.sys_exit);
+    state_->not_run = finish_deferred_calls(skeleton) + times_left_out(skeleton.progs.sys_exit);
     state_->stopped = true;
     TRY(run_iterator(skeleton.progs.finish_calls));
     add_unseen(skeleton, state_->sources);
@@ -448,8 +448,8 @@ Accounting Capture::accounting(std::uint32_t cpu) const {
     const State& state = *state_;
     Accounting sum = state.rings.accounting(cpu);
     sum += state.retransmissions.accounting(cpu);
-    if (cpu == 0) {  // the deferred calls of all CPUs
-        sum += {.generated = state.unwritten, .lost = state.unwritten};
+    if (cpu == 0) {  // those of all CPUs
+        sum += {.generated = state.not_run, .lost = state.not_run, .not_run = state.not_run};
     }
     if (state.dyes) {
         sum.leave_out(state.dyes->left_out(cpu));

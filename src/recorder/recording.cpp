@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cerrno>
 #include <ctime>
-#include <numeric>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -20,6 +19,7 @@
 #include "recorder/confine_recorder.h"
 #include "recorder/dye_server.h"
 #include "recorder/fact_writer.h"
+#include "recorder/gap_writer.h"
 #include "recorder/listener.h"
 #include "recorder/namespace_names.h"
 #include "recorder/payload_keeper.h"
@@ -71,6 +71,7 @@ struct Recording::State {
     Listener listener;
     std::optional<trace::SegmentWriter> writer = std::nullopt;
     std::optional<FactWriter> facts = std::nullopt;
+    std::optional<GapWriter> gaps = std::nullopt;
     std::optional<DyeServer> dyes = std::nullopt;
     std::optional<NamespaceNames> namespaces = std::nullopt;  // with --node-by=netns
     CommandRedactor commands{options.secrets};
@@ -79,7 +80,6 @@ struct Recording::State {
     std::int64_t ticked_ns = 0;
     // read by the thread of Background, too
     std::atomic<std::int64_t> drained_ns = 0, flushed_ns = 0;
-    std::vector<std::uint64_t> told_lost = {};  // by CPU: what gaps say
     std::vector<capture::Accounting> last_accounting =
         {};  // by CPU, once the recording has ended: one count for all that is said of it
     std::size_t sources_written = 0;
@@ -106,7 +106,6 @@ struct Recording::State {
     void tick();
     Result<void> finish();
     void finish_payload();
-    Result<void> write_early_end(const Error& cause, std::uint64_t begin_ns);
     Result<void> write_trailer();
     Summary summary() const;
     void note(const Result<void>& result);
@@ -170,7 +169,7 @@ Result<Recording> Recording::start(RecordingOptions options) {
     if (state->options.capture.look_for_dyes) {
         state->dyes.emplace(std::move(dyes), *state->listener.capture().dyes(), *state->facts);
     }
-    state->told_lost.resize(cpus);
+    state->gaps.emplace(*state->facts, cpus);
     if (state->options.node_by == "netns") {
         state->namespaces.emplace(own_namespace);
     }
@@ -301,20 +300,9 @@ capture::Accounting Recording::State::accounting() const {
 // What was lost since the rings were last emptied is a gap that began no earlier than that.
 void Recording::State::write_losses() {
     for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {
-        const capture::Accounting now = listener.capture().accounting(cpu);
-        const std::uint64_t lost = now.lost - told_lost[cpu];
-        if (lost == 0) {
-            continue;
-        }
-        const Result<void> told = facts->write_gap(cpu,
-                                                   static_cast<std::uint64_t>(drained_ns.load()),
-                                                   now.last_lost_ns,
-                                                   lost,
-                                                   schema::GapReason::kRingFull);
-        note(told);
-        if (told.ok()) {
-            told_lost[cpu] = now.lost;
-        }
+        note(gaps->write_losses(cpu,
+                                listener.capture().accounting(cpu),
+                                static_cast<std::uint64_t>(drained_ns.load())));
     }
 }
 
@@ -397,6 +385,8 @@ Result<void> Recording::State::finish() {
     }
     note(listener.end());
     drain();
+    note(gaps->write_not_run(listener.capture().accounting(),
+                             static_cast<std::uint64_t>(listener.started_ns())));
     for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {
         last_accounting.push_back(listener.capture().accounting(cpu));
     }
@@ -405,7 +395,8 @@ Result<void> Recording::State::finish() {
     }
     note(write_sources());
     if (is_early && !writer->failed()) {
-        note(write_early_end(*failure, static_cast<std::uint64_t>(drained_ns.load())));
+        note(gaps->write_early_end(
+            *failure, accounting(), static_cast<std::uint64_t>(drained_ns.load())));
     }
     finish_payload();
     if (!writer->failed()) {
@@ -419,19 +410,8 @@ Result<void> Recording::State::finish() {
     return failure ? Result<void>(*failure) : Result<void>();
 }
 
-// A gap that ends with the recording.
-Result<void> Recording::State::write_early_end(const Error& cause, std::uint64_t begin_ns) {
-    const bool was_full = cause.code() == ErrorCode::kLimitReached;
-    return facts->write_gap(
-        UINT32_MAX,
-        begin_ns,
-        static_cast<std::uint64_t>(base::boot_time_ns()),
-        accounting().lost - std::accumulate(told_lost.begin(), told_lost.end(), std::uint64_t(0)),
-        was_full ? schema::GapReason::kDiskFull : schema::GapReason::kDiskError);
-}
-
 Result<void> Recording::State::write_trailer() {
-    TRY(write_early_end(*writer->failure(), writer->kept_until_ns()));
+    TRY(gaps->write_early_end(*writer->failure(), accounting(), writer->kept_until_ns()));
     for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {
         TRY(facts->write_accounting(cpu, accounting(cpu)));
     }
@@ -443,8 +423,9 @@ Summary Recording::State::summary() const {
     Summary result;
     const capture::Accounting counted = accounting();
     result.generated = counted.generated;
-    result.lost = counted.lost - counted.unwritten;
+    result.lost = counted.lost - counted.unwritten - counted.not_run;
     result.unwritten = counted.unwritten;
+    result.not_run = counted.not_run;
     result.filtered = counted.filtered;
     result.facts_lost = counted.facts_lost;
     result.events = writer->totals().events - writer->totals().followers;

@@ -60,6 +60,7 @@ struct Summary {
     std::uint64_t events = 0;     // in the trace, without their parts
     std::uint64_t generated = 0;  // calls that ended, whatever became of them
     std::uint64_t lost = 0;       // by full rings
+    std::uint64_t not_run = 0;    // the kernel ran no program for them
     std::uint64_t filtered = 0;
     std::uint64_t facts_lost = 0;
     std::uint64_t stored_bytes = 0;  // of the whole folder, as far as it is sealed

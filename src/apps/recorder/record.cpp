@@ -17,6 +17,7 @@
 #include "apps/cli/selection_options.h"
 #include "apps/cli/target_options.h"
 #include "apps/cli/verbs.h"
+#include "apps/recorder/losses.h"
 #include "base/amounts.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -220,30 +221,6 @@ Result<recorder::RecordingOptions> make_options(const RecordArguments& arguments
                                       redactor.hidden({options.capture.predicate.to_sql()})[0]);
     }
     return options;
-}
-
-std::string losses_text(const recorder::Summary& summary) {
-    if (summary.lost + summary.unwritten > 0) {
-        return base::with_separators(summary.lost + summary.unwritten) + " events lost";
-    }
-    return summary.failed ? "ended early" : "nothing lost";
-}
-
-void warn_of_losses(const base::Log& log, const recorder::Summary& summary) {
-    if (summary.lost > 0) {
-        log.warn(
-            fmt::format("{} of {} events were lost because the rings were full; the table `gaps` "
-                        "says when. A larger --ring helps",
-                        base::with_separators(summary.lost),
-                        base::with_separators(summary.generated)));
-    }
-    if (summary.unwritten > 0) {
-        log.warn(
-            fmt::format("{} of {} events that the kernel counted did not reach the disk; the table "
-                        "`gaps` says since when",
-                        base::with_separators(summary.unwritten),
-                        base::with_separators(summary.generated)));
-    }
 }
 
 void say_payload(const base::Log& log, const trace::PayloadTotals& totals) {

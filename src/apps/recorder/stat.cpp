@@ -7,6 +7,7 @@
 
 #include "apps/cli/target_options.h"
 #include "apps/cli/verbs.h"
+#include "apps/recorder/losses.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -27,7 +28,7 @@ struct StatArguments {
 
 struct Counts {
     std::vector<capture::Total> totals;
-    std::uint64_t lost = 0;
+    capture::Accounting accounting = {};
     std::uint64_t elapsed_ns = 0;
     std::optional<int> command_status;
 };
@@ -43,7 +44,7 @@ Result<Counts> count(const StatArguments& arguments) {
     counts.elapsed_ns = static_cast<std::uint64_t>(base::boot_time_ns() - listener.started_ns());
     TRY(listener.end());
     TRY(counts.totals, listener.capture().totals());
-    counts.lost = listener.capture().accounting().lost;
+    counts.accounting = listener.capture().accounting();
     counts.command_status = listener.command_status();
     return counts;
 }
@@ -75,8 +76,7 @@ void print_text(const std::vector<recorder::TotalRow>& rows, const Counts& count
         base::duration_text(counts.elapsed_ns),
         base::with_separators(errors),
         would_wait == 0 ? "" : ", " + base::with_separators(would_wait) + " would have had to wait",
-        counts.lost == 0 ? ""
-                         : ", " + base::with_separators(counts.lost) + " not counted (table full)");
+        not_counted_text(counts.accounting));
     fmt::print(stderr,
                " {:<16} {:>11} {:>8} {:>8} {:>8} {:>7} {:>7} {:>7}\n",
                "call",

@@ -16,6 +16,7 @@
 
 #include "apps/cli/help_formatter.h"
 #include "apps/cli/verbs.h"
+#include "apps/recorder/losses.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/log.h"
@@ -85,13 +86,6 @@ strace::EventPrinter printer_of(const strace::TraceOptions& options,
     style.wall_offset_ns = wall_offset_ns();
     style.zone_offset_seconds = zone_offset_seconds();
     return strace::line_printer(style, dictionary);
-}
-
-void say_losses(const capture::Capture& capture, const base::Log& log) {
-    if (const std::uint64_t lost = capture.accounting().lost; lost > 0) {
-        log.warn(fmt::format("{} calls are missing here: the rings were full",
-                             base::with_separators(lost)));
-    }
 }
 
 void say_notes(const strace::TraceOptions& options, const base::Log& log) {
@@ -176,7 +170,7 @@ Result<std::optional<int>> trace(const strace::TraceOptions& options, const base
         options.form == strace::TraceForm::kLinesAndSummary) {
         sink.write(0, output.summary());
     }
-    say_losses(listener.capture(), log);
+    warn_of_losses(log, listener.capture().accounting());
     if (sink.error()) {
         log.fail(*sink.error());
     }

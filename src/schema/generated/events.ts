@@ -19,7 +19,7 @@ export type ObjectType = "unknown" | "file" | "directory" | "symlink" | "charact
 export type Transfer = "read" | "peek" | "write" | "copy_to" | "copy_from" | "tee";
 
 /** why events are missing */
-export type GapReason = "ring_full" | "damaged_block" | "recorder_died" | "disk_full" | "spool_full" | "ring_damaged" | "damaged_file" | "unreadable_line" | "disk_error";
+export type GapReason = "ring_full" | "damaged_block" | "recorder_died" | "disk_full" | "spool_full" | "ring_damaged" | "damaged_file" | "unreadable_line" | "disk_error" | "program_not_run";
 
 /** whether a source of events is watched */
 export type CoverageState = "on" | "partial" | "off" | "refused";

@@ -847,7 +847,7 @@ gaps|cpu|CPU; NULL where all are meant
 gaps|begin_ns|CLOCK_BOOTTIME
 gaps|end_ns|CLOCK_BOOTTIME; 2^63 - 1 where nothing came after it
 gaps|lost|events; NULL if not known
-gaps|reason|ring_full, damaged_block, recorder_died, disk_full, spool_full, ring_damaged, damaged_file, unreadable_line, disk_error
+gaps|reason|ring_full, damaged_block, recorder_died, disk_full, spool_full, ring_damaged, damaged_file, unreadable_line, disk_error, program_not_run
 accounting|~|accounting per CPU at the last count: generated = filtered + aggregated + delivered + lost
 accounting|host|host
 accounting|cpu|CPU
@@ -856,7 +856,7 @@ accounting|generated|ended
 accounting|filtered|left out by a condition
 accounting|aggregated|counted in the kernel
 accounting|delivered|written to the ring, and to the disk
-accounting|lost|the ring or the disk was full
+accounting|lost|the ring or the disk was full, or the kernel ran no program
 accounting|facts_lost|announcements that were repeated
 coverage|~|what was watched and what was not, and why
 coverage|host|host

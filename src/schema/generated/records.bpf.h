@@ -81,6 +81,7 @@ enum gap_reason {
     GAP_REASON_DAMAGED_FILE = 6,
     GAP_REASON_UNREADABLE_LINE = 7,
     GAP_REASON_DISK_ERROR = 8,
+    GAP_REASON_PROGRAM_NOT_RUN = 9,
 };
 
 /* whether a source of events is watched */

@@ -83,6 +83,7 @@ enum class GapReason : std::uint8_t {
     kDamagedFile = 6,
     kUnreadableLine = 7,
     kDiskError = 8,
+    kProgramNotRun = 9,
 };
 
 // whether a source of events is watched

@@ -158,7 +158,7 @@ Result<void> Capture::State::attach_program(bpf_program* program,
         sources.push_back({name, schema::CoverageState::kOn, ""});
         return {};
     }
-    return Error::from_errno(errno, fmt::format("cannot attach {}", name));
+    return LibbpfLog::attach_error(errno, program, name);
 }
 
 // Without these, positions are read at exit instead.

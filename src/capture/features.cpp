@@ -10,10 +10,13 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <memory>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/fd.h"
 #include "capture/blind_spots.h"
@@ -79,10 +82,18 @@ Feature probe_privileges() {
             effective = std::stoull(line.substr(7), nullptr, 16);
         }
     }
-    static constexpr std::pair<int, std::string_view> kNeeded[] = {{39, "CAP_BPF"},
-                                                                   {38, "CAP_PERFMON"}};
+    std::vector<std::pair<int, std::string_view>> needed{{39, "CAP_BPF"}, {38, "CAP_PERFMON"}};
+    std::string names = "cap_bpf,cap_perfmon";
+    if (KernelSupport::find()
+            .preempts_programs) {  // for a tracepoint by perf: its number, in tracefs
+        needed.emplace_back(2, "CAP_DAC_READ_SEARCH");
+        names += ",cap_dac_read_search";
+        if (std::atoi(read_line("/proc/sys/kernel/perf_event_paranoid").c_str()) > 2) {  // Debian's
+            needed.emplace_back(21, "CAP_SYS_ADMIN (or sysctl kernel.perf_event_paranoid=2)");
+        }
+    }
     std::string present, absent;
-    for (const auto& [number, name] : kNeeded) {
+    for (const auto& [number, name] : needed) {
         ((effective >> number & 1u) != 0 ? present : absent).append(" ").append(name);
     }
     if (absent.empty()) {
@@ -91,7 +102,7 @@ Feature probe_privileges() {
     return {"privileges",
             Availability::kNo,
             "missing:" + absent,
-            "run as root, or `setcap cap_bpf,cap_perfmon+ep` the program",
+            fmt::format("run as root, or `setcap {}+ep` the program", names),
             true};
 }
 

@@ -62,7 +62,7 @@ Error LibbpfLog::error(int error_number) {
     if (error_number == EPERM) {  // libbpf has nothing to add
         return Error(ErrorCode::kPermissionDenied,
                      "the kernel refuses BPF to this user: run as root, or give the program "
-                     "CAP_BPF and CAP_PERFMON");
+                     "CAP_BPF and CAP_PERFMON, before Linux 5.11 CAP_SYS_RESOURCE, too");
     }
     if (error_number == ESRCH && access(kKernelTypes, R_OK) != 0) {
         return Error(
@@ -114,6 +114,16 @@ std::string verifier_refusal(std::string_view warning) {
                 lines.end() - static_cast<std::ptrdiff_t>(std::min(lines.size(), kLinesMax)));
     return fmt::format(
         "BPF program '{}': {}", quoted.substr(0, quoted.find('\'')), fmt::join(lines, "; "));
+}
+
+Error LibbpfLog::attach_error(int error_number, const bpf_program* program, std::string_view name) {
+    if (error_number == EACCES && bpf_program__type(program) == BPF_PROG_TYPE_TRACEPOINT) {
+        return Error(ErrorCode::kPermissionDenied,
+                     fmt::format("cannot attach {}: on this kernel CAP_DAC_READ_SEARCH is needed, "
+                                 "too, and with kernel.perf_event_paranoid above 2 CAP_SYS_ADMIN",
+                                 name));
+    }
+    return Error::from_errno(error_number, fmt::format("cannot attach {}", name));
 }
 
 }  // namespace dyetrace::capture

@@ -12,6 +12,8 @@
 
 #include "base/result.h"
 
+struct bpf_program;
+
 namespace dyetrace::capture {
 
 // A warning of libbpf's that holds the verifier's log: the program's name and the log's last lines. Empty if it holds none.
@@ -23,6 +25,10 @@ class LibbpfLog {
     static void listen();
     // What is wrong with a load since listen() that failed with this errno.
     static base::Error error(int error_number);
+    // What is wrong with a program that could not be attached to `name` for this errno.
+    static base::Error attach_error(int error_number,
+                                    const bpf_program* program,
+                                    std::string_view name);
 };
 
 }  // namespace dyetrace::capture

@@ -1,4 +1,4 @@
-"""Packages of a suite of Debian, for any of its machines, without the machine's own lists or package database."""
+"""Packages of a suite of Debian or Ubuntu, for any of its machines, without the machine's own lists or package database."""
 
 import glob
 import os
@@ -28,14 +28,20 @@ def mirror():
     raise DebianError("no source of Debian packages is known to apt on this machine")
 
 
+def ubuntu_mirror():
+    if not os.environ.get("UBUNTU_MIRROR"):
+        raise DebianError("no mirror of Ubuntu is known: name it, as UBUNTU_MIRROR=http://HOST/ubuntu")
+    return os.environ["UBUNTU_MIRROR"]
+
+
 class Suite:
     """A suite with lists of its own, below `folder`, so that the machine's stay as they are."""
 
-    def __init__(self, name, folder, architecture="amd64"):
+    def __init__(self, name, folder, architecture="amd64", source=None):
         self.folder = folder
         for part in ("lists/partial", "archives/partial"):
             os.makedirs(os.path.join(folder, part), exist_ok=True)
-        for file, text in (("sources.list", f"deb [trusted=yes] {mirror()} {name} main\n"), ("status", "")):
+        for file, text in (("sources.list", f"deb [trusted=yes] {source or mirror()} {name} main\n"), ("status", "")):
             with open(os.path.join(folder, file), "w", encoding="utf-8") as out:
                 out.write(text)
         self.options = [f"-oDir::State::lists={folder}/lists", f"-oDir::State::status={folder}/status", f"-oDir::Etc::sourcelist={folder}/sources.list",

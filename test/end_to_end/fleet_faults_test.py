@@ -37,7 +37,8 @@ class FaultTest(fleet.FleetTest):
         self.agent_options = agent_options
         self.reads = self.start_reads(count)
         self.start_agent("a", *agent_options, port=self.road.port if road else None)
-        self.trace, self.operator = self.start_on("a", "-p", str(self.reads.pid), *words)
+        # a ring for seconds: beside others who work the recorder may have to wait so long
+        self.trace, self.operator = self.start_on("a", "-p", str(self.reads.pid), "--ring", "256M", *words)
         return self.wait_for_more(self.trace)
 
     def restart_agent(self, connects=True):

@@ -22,6 +22,7 @@
 #include "capture/blind_spots.h"
 #include "capture/capture.h"
 #include "capture/kernel_support.h"
+#include "capture/lockdown.h"
 #include "schema/syscalls.h"
 
 namespace dyetrace::capture {
@@ -213,22 +214,19 @@ Feature describe_retransmissions() {
 }
 
 Feature describe_lockdown() {
-    const std::string line = read_line("/sys/kernel/security/lockdown");
-    const std::size_t open = line.find('['), close = line.find(']');
-    if (open == std::string::npos || close == std::string::npos) {
+    const std::string mode = lockdown_mode();
+    if (mode.empty()) {
         return {"lockdown",
                 Availability::kYes,
                 "not active: BPF programs may read the kernel's memory",
                 "",
                 false};
     }
-    const std::string mode = line.substr(open + 1, close - open - 1);
-    const bool strict = mode == "confidentiality";
+    const bool strict = mode == kLockedDown;
     return {"lockdown",
             strict ? Availability::kNo : Availability::kYes,
             strict ? mode : mode + ": BPF programs may read the kernel's memory",
-            strict ? "the kernel lets no BPF program read its memory: boot with lockdown=integrity"
-                   : "",
+            strict ? std::string(kUnlock) : "",
             strict};
 }
 

@@ -12,6 +12,8 @@
 #include <memory>
 #include <vector>
 
+#include "capture/lockdown.h"
+
 namespace dyetrace::capture {
 namespace {
 
@@ -59,6 +61,10 @@ void LibbpfLog::listen() {
 }
 
 Error LibbpfLog::error(int error_number) {
+    if (lockdown_mode() == kLockedDown) {
+        return Error(ErrorCode::kUnsupported,
+                     fmt::format("nothing can be recorded: {} ({})", kUnlock, kLockedDown));
+    }
     if (error_number == EPERM) {  // libbpf has nothing to add
         return Error(ErrorCode::kPermissionDenied,
                      "the kernel refuses BPF to this user: run as root, or give the program "

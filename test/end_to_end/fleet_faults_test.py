@@ -155,7 +155,11 @@ class RoadTest(FaultTest):
             again.sendall(without_pings(sent[:REPLAYED_BYTES]))
             answers = b""
             while b"it came back" not in answers:
-                more = again.recv(1 << 16)
+                try:
+                    more = again.recv(1 << 16)
+                except TimeoutError:
+                    self.fail(f"the agent did not come back; it said\n{self.said('agent-a')}\nand the collector\n{self.said('collector')}\n"
+                              f"after {len(sent)} bytes, which begin with {bytes(sent[:200])}")
                 self.assertTrue(more, "the connection ends with a reason")
                 answers = answers[-64:] + more
 

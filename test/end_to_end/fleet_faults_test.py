@@ -144,24 +144,16 @@ class RoadTest(FaultTest):
         self.wait_for(lambda: len(sent) > REPLAYED_BYTES, "the agent sends events")
         self.road.change = lambda data: data
         for replays in range(1, 4):
-            self.replay(sent)
-            self.wait_for(lambda replays=replays: self.said("agent-a").count("it came back") == replays, "it was taken for the agent")
-            self.wait_for_more(self.trace, self.count(self.trace))
+            with self.replay(sent):
+                self.wait_for(lambda replays=replays: self.said("agent-a").count("it came back") == replays, "it was taken for the agent")
+                self.wait_for_more(self.trace, self.count(self.trace))
         self.end_without_a_gap()
 
     def replay(self, sent):
-        """Says once more what an agent said, from the first byte of its connection on, and listens until the agent itself comes back."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=support.PATIENCE_S) as again:
-            again.sendall(without_pings(sent[:REPLAYED_BYTES]))
-            answers = b""
-            while b"it came back" not in answers:
-                try:
-                    more = again.recv(1 << 16)
-                except TimeoutError:
-                    self.fail(f"the agent did not come back; it said\n{self.said('agent-a')}\nand the collector\n{self.said('collector')}\n"
-                              f"after {len(sent)} bytes, which begin with {bytes(sent[:200])}")
-                self.assertTrue(more, "the connection ends with a reason")
-                answers = answers[-64:] + more
+        """Says once more what an agent said, from the first byte of its connection on. How the collector ends it depends on what it has read by then."""
+        again = socket.create_connection(("127.0.0.1", self.port), timeout=support.PATIENCE_S)
+        again.sendall(without_pings(sent[:REPLAYED_BYTES]))
+        return again
 
     def test_an_agent_of_another_version_is_refused_and_what_it_recorded_arrives_when_it_is_replaced(self):
         before = self.begin(road=True)

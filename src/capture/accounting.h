@@ -42,6 +42,8 @@ struct Accounting {
         unwritten += events;
     }
 
+    std::uint64_t lost_by_rings() const { return lost - unwritten - not_run; }
+
     Accounting& operator+=(const Accounting& other) {
         generated += other.generated;
         filtered += other.filtered;

@@ -33,6 +33,7 @@ TEST(Accounting, adds_up_sources_and_knows_the_last_of_their_losses) {
             .last_lost_ns = 800};
     EXPECT_TRUE(sum.closes());
     EXPECT_EQ(sum.not_run, 1u);
+    EXPECT_EQ(sum.lost_by_rings(), 1u);
     EXPECT_EQ(sum.generated, 7u);
     EXPECT_EQ(sum.facts_lost, 5u);
     EXPECT_EQ(sum.last_lost_ns, 900u);

@@ -18,7 +18,7 @@ std::uint64_t now_ns() {
 Result<void> GapWriter::write_losses(std::uint32_t cpu,
                                      const capture::Accounting& now,
                                      std::uint64_t begin_ns) {
-    const std::uint64_t lost = now.lost - now.not_run - told_lost_[cpu];
+    const std::uint64_t lost = now.lost_by_rings() - told_lost_[cpu];
     if (lost == 0) {
         return {};
     }

@@ -423,7 +423,7 @@ Summary Recording::State::summary() const {
     Summary result;
     const capture::Accounting counted = accounting();
     result.generated = counted.generated;
-    result.lost = counted.lost - counted.unwritten - counted.not_run;
+    result.lost = counted.lost_by_rings();
     result.unwritten = counted.unwritten;
     result.not_run = counted.not_run;
     result.filtered = counted.filtered;

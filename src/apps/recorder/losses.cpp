@@ -12,10 +12,6 @@ namespace {
 
 constexpr std::string_view kNotRun = "the kernel did not run the program that records them";
 
-std::uint64_t lost_by_rings(const capture::Accounting& accounting) {
-    return accounting.lost - accounting.not_run;
-}
-
 }  // namespace
 
 std::string losses_text(const recorder::Summary& summary) {
@@ -49,7 +45,7 @@ void warn_of_losses(const base::Log& log, const recorder::Summary& summary) {
 }
 
 void warn_of_losses(const base::Log& log, const capture::Accounting& accounting) {
-    if (const std::uint64_t lost = lost_by_rings(accounting); lost > 0) {
+    if (const std::uint64_t lost = accounting.lost_by_rings(); lost > 0) {
         log.warn(fmt::format("{} calls are missing here: the rings were full",
                              base::with_separators(lost)));
     }
@@ -61,7 +57,7 @@ void warn_of_losses(const base::Log& log, const capture::Accounting& accounting)
 
 std::string not_counted_text(const capture::Accounting& accounting) {
     std::string text;
-    if (const std::uint64_t lost = lost_by_rings(accounting); lost > 0) {
+    if (const std::uint64_t lost = accounting.lost_by_rings(); lost > 0) {
         text += fmt::format(", {} not counted (table full)", base::with_separators(lost));
     }
     if (accounting.not_run > 0) {

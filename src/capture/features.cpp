@@ -74,7 +74,7 @@ Feature probe_types(const Btf& types) {
     return {"kernel types", Availability::kYes, "BTF", "", true};
 }
 
-Feature probe_privileges() {
+Feature probe_privileges(const KernelSupport& support) {
     std::ifstream status("/proc/self/status");
     std::string line;
     std::uint64_t effective = 0;
@@ -85,8 +85,7 @@ Feature probe_privileges() {
     }
     std::vector<std::pair<int, std::string_view>> needed{{39, "CAP_BPF"}, {38, "CAP_PERFMON"}};
     std::string names = "cap_bpf,cap_perfmon";
-    if (KernelSupport::find()
-            .preempts_programs) {  // for a tracepoint by perf: its number, in tracefs
+    if (support.preempts_programs) {  // for a tracepoint by perf: its number, in tracefs
         needed.emplace_back(2, "CAP_DAC_READ_SEARCH");
         names += ",cap_dac_read_search";
         if (std::atoi(read_line("/proc/sys/kernel/perf_event_paranoid").c_str()) > 2) {  // Debian's
@@ -107,7 +106,7 @@ Feature probe_privileges() {
             true};
 }
 
-Feature probe_bpf(const Btf& types) {
+Feature probe_bpf(const Btf& types, const KernelSupport& support) {
     const int id =
         types ? btf__find_by_name_kind(types.get(), "btf_trace_sys_enter", BTF_KIND_TYPEDEF) : -1;
     if (id < 0) {
@@ -126,7 +125,7 @@ Feature probe_bpf(const Btf& types) {
                 "nothing can be recorded; root or CAP_BPF and CAP_PERFMON are needed",
                 true};
     }
-    if (!KernelSupport::find().loop) {
+    if (!support.loop) {
         return {"BPF",
                 Availability::kPartly,
                 "tp_btf, iterators; no bpf_loop (Linux 5.17)",
@@ -184,8 +183,7 @@ Feature probe_function_probes(const Btf& types) {
             false};
 }
 
-Feature describe_content() {
-    const KernelSupport support = KernelSupport::find();
+Feature describe_content(const KernelSupport& support) {
     if (!support.loop) {
         return {"content",
                 Availability::kNo,
@@ -204,8 +202,8 @@ Feature describe_content() {
             false};
 }
 
-Feature describe_retransmissions() {
-    const bool is_told = KernelSupport::find().tcp_retransmit_skb;
+Feature describe_retransmissions(const KernelSupport& support) {
+    const bool is_told = support.tcp_retransmit_skb;
     return {"retransmissions",
             is_told ? Availability::kYes : Availability::kNo,
             is_told ? "what TCP sends again, by tcp_retransmit_skb" : "no tcp_retransmit_skb",
@@ -244,14 +242,17 @@ Feature describe(const BlindSpot& spot) {
 std::vector<Feature> probe_features() {
     libbpf_set_print(nullptr);
     const Btf types(btf__load_vmlinux_btf());
-    std::vector<Feature> features{
-        probe_privileges(), describe_lockdown(), probe_types(types), probe_bpf(types)};
+    const KernelSupport support = KernelSupport::find();
+    std::vector<Feature> features{probe_privileges(support),
+                                  describe_lockdown(),
+                                  probe_types(types),
+                                  probe_bpf(types, support)};
     if (features.back().availability != Availability::kNo) {
         features.push_back(probe_programs());
     }
     features.push_back(describe_calls());
-    features.push_back(describe_content());
-    features.push_back(describe_retransmissions());
+    features.push_back(describe_content(support));
+    features.push_back(describe_retransmissions(support));
     features.push_back(probe_function_probes(types));
     for (const BlindSpot& spot : blind_spots()) {
         features.push_back(describe(spot));

@@ -175,7 +175,7 @@ class FleetTest(support.EndToEndTest):
                           "(SELECT sum(filtered) FROM accounting a WHERE a.host = h.host) AS filtered, "
                           "(SELECT sum(lost) FROM accounting a WHERE a.host = h.host) AS lost, "
                           "(SELECT count(*) FROM events e WHERE e.host = h.host) AS kept, "
-                          "(SELECT coalesce(sum(lost), 0) FROM gaps g WHERE g.host = h.host AND reason <> 'ring_full') AS in_gaps "
+                          "(SELECT coalesce(sum(lost), 0) FROM gaps g WHERE g.host = h.host AND reason NOT IN ('ring_full', 'program_not_run')) AS in_gaps "
                           "FROM hosts h ORDER BY 1")
         self.assertEqual([row["host"] for row in rows], hosts)
         for row in rows:

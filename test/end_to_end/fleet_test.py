@@ -207,10 +207,10 @@ class LimitsTest(fleet.FleetTest):
     def begin(self, *options, count="200"):
         self.start_agent("a", *options)
         reads = self.start_reads(count)
-        return self.start_on("a", "-p", str(reads.pid))
+        return self.start_on("a", "-p", str(reads.pid), "--ring", "64M")  # beside others the recorder may have to wait for seconds
 
     def test_the_agent_holds_back_what_its_bandwidth_does_not_allow_and_says_so(self):
-        trace, operator = self.begin("--bandwidth-max", "64K", count="5000")
+        trace, operator = self.begin("--bandwidth-max", "64K", count="1000")
         self.wait_for(lambda: "--bandwidth-max 66 kB/s holds shipping back" in self.said("agent-a"), "it says so")
         self.assertEqual(self.stop(operator), 0, self.said("operator"))
         self.check_accounting(trace, ["a"])

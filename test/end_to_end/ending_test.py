@@ -75,9 +75,10 @@ class EndingTest(support.EndToEndTest):
         except OSError:
             return False  # it has ended
 
-    @staticmethod
-    def sleeps(process):
-        with open(f"/proc/{process}/stat", encoding="utf-8") as stat:
+    def sealer_sleeps(self):
+        """It takes only what nobody else wants, from its first moments on: nothing for minutes, beside other tests."""
+        os.sched_setscheduler(self.sealer, os.SCHED_OTHER, os.sched_param(0))
+        with open(f"/proc/{self.sealer}/stat", encoding="utf-8") as stat:
             return stat.read().rsplit(")", 1)[1].split()[0] == "S"
 
     def sealers_of(self, recorder):
@@ -89,8 +90,7 @@ class EndingTest(support.EndToEndTest):
         recorder = started[0]
         self.wait_for(lambda: self.sealers_of(recorder), "the sealer runs")
         (self.sealer,) = self.sealers_of(recorder)
-        os.sched_setscheduler(self.sealer, os.SCHED_OTHER, os.sched_param(0))  # it has only what nobody else wants: nothing for minutes, beside other tests
-        self.wait_for(lambda: self.sleeps(self.sealer), "it waits for something to seal")
+        self.wait_for(self.sealer_sleeps, "it waits for something to seal")
         os.sched_setscheduler(self.sealer, os.SCHED_IDLE, os.sched_param(0))
         os.kill(self.sealer, signal.SIGSTOP)
         self.addCleanup(lambda: self.is_sealer(self.sealer) and os.kill(self.sealer, signal.SIGKILL))

@@ -121,13 +121,11 @@ static __always_inline bool emit(enum stream stream, struct record_header *recor
 	record->size = size;
 	record->sequence = control->sequence++;
 	head = control->head;
-	if (head - *(volatile __u64 *)&control->tail + size > ring_bytes) {
+	ring = ring_of(stream, cpu);
+	if (!ring || size > RECORD_BYTES_MAX || head - *(volatile __u64 *)&control->tail + size > ring_bytes) {
 		count_loss(control);
 		return false;
 	}
-	ring = ring_of(stream, cpu);
-	if (!ring || size > RECORD_BYTES_MAX)
-		return false;
 	ring += head & (ring_bytes - 1);
 	if (stream == STREAM_EVENTS && size == sizeof(struct syscall_event)) /* most are: no call of a helper */
 		*(struct syscall_event *)ring = *(struct syscall_event *)record;

@@ -330,6 +330,17 @@ with open("stored", "rb") as stored, open("copy", "wb") as copy:
         self.assertEqual((replaced["name"], os.path.basename(replaced["what"]), replaced["begin"] <= 5000 < replaced["end"]), ("pwrite64", "written", True))
         self.assertRegex(self.verify(trace, "--path", self.seen(self.path("written.out")), status=3), r"\nreplaced   \S.* pwrite64 \S*written \d")
 
+    def test_a_copy_that_ends_before_its_source_is_said_to_be_shorter(self):
+        """As a backup is whose disk was full; not one that two wrote, the first half each its own."""
+        self.random_file("source", 400_000)
+        script = "cat source > whole; cat source | head -c 300000 > part; cat source | { head -c 200000; cat; } > halves"
+        trace = self.record("--content=anchors", "--", "sh", "-c", script, cwd=self.folder)
+        answer = self.answer(trace, self.path("source"), status=3)
+        (shorter,) = answer["shorter"]
+        copy = answer["copies"][shorter["copy"]]
+        self.assertEqual((os.path.basename(copy["what"]), copy["end"], shorter["begin"], shorter["end"]), ("part", 300_000, 300_000, 400_000))
+        self.assertRegex(self.verify(trace, "--path", self.seen(self.path("source")), status=3), r"\nshorter    \S.* 0–300,000, by 100,000 bytes\n")
+
     def test_what_cannot_be_verified_is_said(self):
         self.random_file("source", 50_000)
         keyed = self.record("--content=anchors", "--content-key", "hex:" + "7" * 32, "--", "cp", "source", "copy", cwd=self.folder)

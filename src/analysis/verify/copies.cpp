@@ -7,6 +7,7 @@
 
 #include "analysis/verify/origins.h"
 #include "analysis/verify/readers.h"
+#include "analysis/verify/shorter_copies.h"
 #include "analysis/verify/stored_copies.h"
 
 namespace dyetrace::analysis {
@@ -64,6 +65,8 @@ class Family {
                 verdict.open_bytes += is_good_later(member, stretch) ? 0 : unknown;
             }
         }
+        const auto shorter = shorter_copies(copies_, members_, reference_, comparisons_);
+        verdict.shorter.insert(verdict.shorter.end(), shorter.begin(), shorter.end());
         add_framed();
         for (Change& change : changes_) {
             change.replaced_by = written_back(change);

@@ -69,6 +69,13 @@ struct Change {
     std::optional<std::uint64_t> replaced_by;  // the event that put other bytes there
 };
 
+// A copy in a file that ends before its reference does.
+struct ShorterCopy {
+    std::size_t reference = 0, copy = 0;
+    std::uint64_t begin = 0, end = 0;  // in the reference: what the copy lacks
+    friend bool operator==(const ShorterCopy&, const ShorterCopy&) = default;
+};
+
 enum class Sameness : std::uint8_t {
     kSame,       // all bytes of all copies
     kReplaced,   // but for those in whose place others were put, by calls that are known
@@ -78,8 +85,9 @@ enum class Sameness : std::uint8_t {
 
 struct CopyVerdict {
     std::vector<std::size_t> references;
-    std::vector<Change> changes;       // by reference, and then by the time of the bad copy
-    std::vector<Change> replaced;      // those with `replaced_by`
+    std::vector<Change> changes;   // by reference, and then by the time of the bad copy
+    std::vector<Change> replaced;  // those with `replaced_by`
+    std::vector<ShorterCopy> shorter;
     std::size_t copies_compared = 0;   // references left out
     std::uint64_t compared_bytes = 0;  // in all copies
     std::uint64_t unknown_bytes = 0;   // that could not be
@@ -90,7 +98,8 @@ struct CopyVerdict {
 
     Sameness sameness() const {
         return !changes.empty() ? Sameness::kDifferent
-               : copies_compared == 0 || open_bytes > 0 || references_left_out > 0
+               : copies_compared == 0 || open_bytes > 0 || references_left_out > 0 ||
+                       !shorter.empty()
                    ? Sameness::kNotAllCompared
                : !replaced.empty() ? Sameness::kReplaced
                                    : Sameness::kSame;

@@ -12,6 +12,7 @@
 //     later bad  2 copies: relay[32] recvfrom 127.0.0.1:51→127.0.0.1:60, relay[32] write /tmp/copy
 //   A program that means to change bytes looks the same.
 //   replaced   vi[40] write /tmp/copy 8,000–9,100         (other bytes were put there, and it is known by whom)
+//   shorter    cp[41] write /tmp/copy2 0–2,000,000, by 97,152 bytes
 //   5 copies · 10,485,760 bytes compared, 0 could not be
 //   1 change · no gaps in this time
 #pragma once

@@ -121,6 +121,14 @@ Json replaced_json(const Change& change, const CopyLabels& replacer) {
         .set("event_id", id_text(replacer.first_event));
 }
 
+Json shorter_json(const analysis::ShorterCopy& copy) {
+    Json json = Json::object();
+    return json.set("reference", copy.reference)
+        .set("begin", copy.begin)
+        .set("end", copy.end)
+        .set("copy", copy.copy);
+}
+
 const char* sameness_text(analysis::Sameness sameness) {
     switch (sameness) {
         case analysis::Sameness::kSame:
@@ -149,13 +157,18 @@ std::string verify_json(const VerifyAnswer& answer) {
     for (std::size_t i = 0; i < verdict.replaced.size(); ++i) {
         replaced.append(replaced_json(verdict.replaced[i], answer.replacers[i]));
     }
+    Json shorter = Json::array();
+    for (const analysis::ShorterCopy& copy : verdict.shorter) {
+        shorter.append(shorter_json(copy));
+    }
     Json json = Json::object();
     json.set("question", answer.question)
         .set("verdict", sameness_text(verdict.sameness()))
         .set("references", numbers_json(verdict.references));
     json.set("copies", std::move(copies))
         .set("changes", std::move(changes))
-        .set("replaced", std::move(replaced));
+        .set("replaced", std::move(replaced))
+        .set("shorter", std::move(shorter));
     json.set("copies_compared", verdict.copies_compared)
         .set("bytes_compared", verdict.compared_bytes)
         .set("bytes_not_compared", verdict.unknown_bytes)

@@ -271,16 +271,22 @@ class CopyReader {
                 }
             }
         }
-        const auto is_elsewhere = [&](const analysis::Change& change) {
-            const auto& comparisons = in_file[change.reference];
-            return std::none_of(comparisons.begin(), comparisons.end(), [&](const auto& one) {
-                return !one.places.empty() &&
-                       one.place_of(change.stretch.begin) < question_.path->end &&
-                       one.place_of(change.stretch.end) > question_.path->begin;
-            });
+        const auto is_elsewhere =
+            [&](std::size_t reference, std::uint64_t begin, std::uint64_t end) {
+                const auto& comparisons = in_file[reference];
+                return std::none_of(comparisons.begin(), comparisons.end(), [&](const auto& one) {
+                    return !one.places.empty() && one.place_of(begin) < question_.path->end &&
+                           one.place_of(end) > question_.path->begin;
+                });
+            };
+        const auto changes_elsewhere = [&](const analysis::Change& change) {
+            return is_elsewhere(change.reference, change.stretch.begin, change.stretch.end);
         };
-        std::erase_if(verdict.changes, is_elsewhere);
-        std::erase_if(verdict.replaced, is_elsewhere);
+        std::erase_if(verdict.changes, changes_elsewhere);
+        std::erase_if(verdict.replaced, changes_elsewhere);
+        std::erase_if(verdict.shorter, [&](const analysis::ShorterCopy& copy) {
+            return is_elsewhere(copy.reference, copy.begin, copy.end);
+        });
     }
 
     std::string question_text() const {

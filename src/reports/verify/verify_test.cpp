@@ -126,6 +126,26 @@ TEST(VerifyText, says_who_put_other_bytes_there_and_that_it_is_no_change) {
     EXPECT_NE(verify_text(answer, {}).find("… 3 more; --json has them\n"), std::string::npos);
 }
 
+TEST(VerifyText, says_which_copies_end_early) {
+    VerifyAnswer answer = answer_with(change_in_memory());
+    answer.verdict.changes.clear();
+    answer.changed_bytes.clear();
+    answer.copies[3].what = "/b";
+    answer.copies[3].end = 3000;
+    answer.verdict.shorter = {{0, 3, 3000, 5000}};
+    EXPECT_EQ(verify_text(answer, {}),
+              "/a · are its copies the same?\n"
+              "reference  cat[1] read /a 0–5,000\n"
+              "shorter    nc[2] write /b 0–3,000, by 2,000 bytes\n"
+              "3 copies · 14,000 bytes compared, 1,000 could not be\n"
+              "no change in what could be compared, which is not all · no gaps in this time\n");
+    EXPECT_NE(verify_json(answer).find(
+                  "\"shorter\":[{\"reference\":0,\"begin\":3000,\"end\":5000,\"copy\":3}]"),
+              std::string::npos);
+    answer.verdict.shorter.resize(7, {0, 3, 3000, 5000});
+    EXPECT_NE(verify_text(answer, {}).find("\n… 2 more; --json has them\n"), std::string::npos);
+}
+
 TEST(VerifyText, says_how_many_bytes_came_or_went) {
     Change change = change_in_memory();
     change.stretch = {1000, 2500, 1000, 2501, Outcome::kResized};

@@ -20,6 +20,7 @@ using base::with_separators;
 constexpr std::size_t kObjectWidthMin = 16;  // columns that are left to an object's name
 constexpr std::size_t kLaterTold = 3;        // bad copies that are named; the others are counted
 constexpr std::size_t kReplacersTold = 5;    // who put other bytes there; all are counted
+constexpr std::size_t kShorterTold = 5;      // copies; all are counted
 constexpr std::size_t kPlacesTold = 3;       // of one change
 constexpr std::size_t kBytesTold = 8;        // of one place, in hex
 
@@ -88,6 +89,7 @@ class Writer {
                                 with_separators(answer_.verdict.changes_left_out));
         }
         add_replaced();
+        add_shorter();
         add_summary();
         return std::move(out_);
     }
@@ -260,6 +262,22 @@ class Writer {
         }
         if (!puts.empty()) {
             out_ += "There other bytes were put, by calls that are known: a new version.\n";
+        }
+    }
+
+    void add_shorter() {
+        const auto& shorter = answer_.verdict.shorter;
+        for (std::size_t i = 0; i < std::min(shorter.size(), kShorterTold); ++i) {
+            const CopyLabels& copy = answer_.copies[shorter[i].copy];
+            add_line("shorter    ",
+                     copy,
+                     fmt::format(" {}, by {}",
+                                 range_text(copy.begin, copy.end),
+                                 plural(shorter[i].end - shorter[i].begin, "byte", "bytes")));
+        }
+        if (shorter.size() > kShorterTold) {
+            out_ += fmt::format("… {} more; --json has them\n",
+                                with_separators(shorter.size() - kShorterTold));
         }
     }
 

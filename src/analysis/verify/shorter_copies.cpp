@@ -2,21 +2,16 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <unordered_map>
+#include <utility>
 
 namespace dyetrace::analysis {
 namespace {
 
-// How far each file was written to, by object.
-std::unordered_map<std::uint64_t, std::uint64_t> ends_of_files(const std::vector<Copy>& copies) {
-    std::unordered_map<std::uint64_t, std::uint64_t> ends;
-    for (const Copy& copy : copies) {
-        if (copy.in_file && copy.object2 != 0) {
-            std::uint64_t& end = ends[copy.object2];
-            end = std::max(end, copy.strip.end());
-        }
-    }
-    return ends;
+// Whether anybody wrote that file to there.
+bool is_written_to(const std::vector<Copy>& copies, std::uint64_t object, std::uint64_t end) {
+    return std::any_of(copies.begin(), copies.end(), [&](const Copy& copy) {
+        return copy.in_file && copy.object2 == object && copy.strip.end() >= end;
+    });
 }
 
 }  // namespace
@@ -27,7 +22,6 @@ std::vector<ShorterCopy> shorter_copies(const std::vector<Copy>& copies,
                                         const std::map<std::size_t, StripComparison>& comparisons) {
     std::vector<ShorterCopy> shorter;
     const Strip& whole = copies[reference].strip;
-    const auto ends = ends_of_files(copies);
     for (const std::size_t member : members) {
         const Copy& copy = copies[member];
         const auto& places = comparisons.at(member).places;
@@ -38,7 +32,8 @@ std::vector<ShorterCopy> shorter_copies(const std::vector<Copy>& copies,
         }
         const auto& [here, there] = places.back();
         const std::uint64_t end = here + (copy.strip.end() - there);
-        if (end < whole.end() && ends.at(copy.object2) < copy.strip.end() + (whole.end() - end)) {
+        if (end < whole.end() &&
+            !is_written_to(copies, copy.object2, copy.strip.end() + (whole.end() - end))) {
             shorter.push_back({reference, member, end, whole.end()});
         }
     }

@@ -256,10 +256,7 @@ class Writer {
                                                   with_separators(put.count),
                                                   plural(put.bytes, "byte", "bytes")));
         }
-        if (puts.size() > kReplacersTold) {
-            out_ += fmt::format("… {} more; --json has them\n",
-                                with_separators(puts.size() - kReplacersTold));
-        }
+        add_rest(puts.size(), kReplacersTold);
         if (!puts.empty()) {
             out_ += "There other bytes were put, by calls that are known: a new version.\n";
         }
@@ -275,9 +272,12 @@ class Writer {
                                  range_text(copy.begin, copy.end),
                                  plural(shorter[i].end - shorter[i].begin, "byte", "bytes")));
         }
-        if (shorter.size() > kShorterTold) {
-            out_ += fmt::format("… {} more; --json has them\n",
-                                with_separators(shorter.size() - kShorterTold));
+        add_rest(shorter.size(), kShorterTold);
+    }
+
+    void add_rest(std::size_t count, std::size_t told) {
+        if (count > told) {
+            out_ += fmt::format("… {} more; --json has them\n", with_separators(count - told));
         }
     }
 

@@ -17,6 +17,9 @@ CREATE OR REPLACE MACRO _on_host(host, what) AS CASE WHEN (SELECT count(*) FROM 
 -- Who did what to what, as people say it: cat[812], wrote, 10.0.0.7:443.
 CREATE OR REPLACE MACRO _program(exe, comm) AS coalesce(nullif(regexp_extract(exe, '([^/]+?)( \(deleted\))?$', 1), ''), comm, '?');
 CREATE OR REPLACE MACRO _process_label(host, exe, comm, pid) AS _on_host(host, _program(exe, comm) || '[' || pid || ']');
+-- Who made an event: what the process is called, or where it ran another program then, that one.
+CREATE OR REPLACE MACRO _process_then(process, last_exe, exe, comm, pid) AS CASE WHEN process IS NULL OR _program(exe, NULL) <> _program(last_exe, NULL) AND exe IS NOT NULL AND last_exe IS NOT NULL
+    THEN _program(exe, comm) || '[' || pid || ']' ELSE process END;
 -- A command line as a shell takes it, and as few words of it after the first as tell programs of one name apart.
 CREATE OR REPLACE MACRO _words_of(command) AS string_split(regexp_replace(command, '(\\x00)+$', ''), '\x00');
 CREATE OR REPLACE MACRO _command_text(command) AS array_to_string([CASE WHEN regexp_full_match(w, '[A-Za-z0-9_@%+=:,./-]+') THEN w

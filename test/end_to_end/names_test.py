@@ -76,6 +76,15 @@ class NamesTest(FollowTest):
             self.assertIn("copy", self.files(self.trail(trace, "--path", self.seen(self.path(name)))), name)
         self.assertIn("copy", self.files(self.trail(trace, "--path", self.seen(source))))
 
+    def test_what_a_process_did_before_it_ran_another_program_is_that_of_the_first(self):
+        source = self.file("source", b"a line\n" * 700)
+        script = 'read -r -d "" text < "$1"; cat "$1" > "$2"; exec sed -n p "$1"'
+        trace = self.record("--content=anchors", "--", "bash", "-c", script, "bash", source, self.path("target"))
+        hops = self.trail(trace, "--path", self.seen(source))["hops"]
+        pids = {hop["process"].split("[")[0]: hop["process"].split("[")[1] for hop in hops if hop["path"] == self.seen(source)}
+        self.assertEqual(set(pids), {"bash", "cat", "sed"}, hops)
+        self.assertEqual(pids["bash"], pids["sed"], hops)
+
     def test_what_a_rename_replaces_is_told_apart_from_what_has_its_name_then(self):
         first, second = self.random_file("first", 30_000), self.random_file("second", 20_000)
         trace = self.record("--content=hash", "--", "sh", "-c", "cat first > a; cat second > b; cat b > b1; stat -c %i a b > said; mv a b; cat b > b2; "

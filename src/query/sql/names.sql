@@ -14,13 +14,13 @@ FROM objects o LEFT JOIN (
 WHERE o.object_id IN ($ids)
 
 -- statement of_events: event, who did what to what; of $ids, numbers with commas between.
-SELECT event_id, concat_ws(' ', _on_host(host, coalesce(process, comm || '[' || pid || ']')), name, path)
+SELECT event_id, concat_ws(' ', _on_host(host, _process_then(l.process, l.exe, e.exe, comm, pid)), name, path)
 FROM events e LEFT JOIN internal.process_labels l ON l.process_id = e.process_id WHERE event_id IN ($ids)
 
 -- statement parts_of_events: event, who (with the node where it is not the host), name, what the first object is called (of a connection its ends, as bytes went or came), the second one (of a copy, the
 -- one that bytes went into), of a copy both in the order in which bytes went, start_ns, host, node; of $ids, numbers with commas between.
 WITH asked AS (
-  SELECT e.*, coalesce(l.process, comm || '[' || pid || ']') AS process, coalesce(local_address, '?') || ':' || local_port AS own_end, coalesce(remote_address, '?') || ':' || remote_port AS far_end, o.process AS _other
+  SELECT e.*, _process_then(l.process, l.exe, e.exe, comm, pid) AS process, coalesce(local_address, '?') || ':' || local_port AS own_end, coalesce(remote_address, '?') || ':' || remote_port AS far_end, o.process AS _other
   FROM events e LEFT JOIN internal.process_labels l ON l.process_id = e.process_id LEFT JOIN internal.process_labels o ON o.process_id = e.target_process_id WHERE event_id IN ($ids)),
 named AS (
   SELECT * REPLACE (CASE WHEN name IN ('process_vm_readv', 'process_vm_writev') THEN 'memory of ' || coalesce(_other, 'another process') WHEN object_type <> 'socket' OR own_end IS NULL OR far_end IS NULL THEN path

@@ -43,14 +43,16 @@ class TrailReader {
         FollowTrailBuilder builder(
             trail, starts_.pieces, question_.direction, !question_.path && !question_.event);
         TRY(const query::SharedClock clock, query::SharedClock::of(database_));
+        TRY(const auto programs, query::ProgramsRun::of(database_));
         const auto tell = [&](const Operation& operation, std::uint64_t call) {
+            const std::size_t program = programs.by(operation.process, operation.start_ns);
             if (!clock.is_needed()) {
-                return builder.add(operation, call);
+                return builder.add(operation, call, program);
             }
             Operation shown = operation;
             shown.start_ns = clock.at(operation.event, operation.start_ns);
             shown.end_ns = clock.at(operation.event, operation.end_ns);
-            builder.add(shown, call);
+            builder.add(shown, call, program);
         };
         TRY(query::each_operation(database_, tell, cancelled_));
         FollowTrail result = builder.build(question_.hops_max);

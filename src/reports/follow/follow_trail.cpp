@@ -25,10 +25,11 @@ std::string rules_text(unsigned rules) {
 
 std::size_t FollowTrailBuilder::HashOfKey::operator()(const Key& key) const {
     constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15u;
-    return ((key.process * kOdd + key.call) * kOdd + key.object) * kOdd + key.object2;
+    return (((key.process * kOdd + key.program) * kOdd + key.call) * kOdd + key.object) * kOdd +
+           key.object2;
 }
 
-void FollowTrailBuilder::add(const Operation& operation, std::uint64_t call) {
+void FollowTrailBuilder::add(const Operation& operation, std::uint64_t call, std::size_t program) {
     ProcessMoves& moves = moves_of_[operation.process];
     if (operation.to.object != 0 && operation.bytes > 0) {
         moves.last_write_ns = std::max(moves.last_write_ns, operation.start_ns);
@@ -41,7 +42,7 @@ void FollowTrailBuilder::add(const Operation& operation, std::uint64_t call) {
     if (!trail_.has_reached(operation.event)) {
         return;
     }
-    const Key key{operation.process, call, operation.from.object, operation.to.object};
+    const Key key{operation.process, program, call, operation.from.object, operation.to.object};
     const auto [found, is_new] = by_key_.try_emplace(key, hops_.size());
     if (is_new) {
         hops_.push_back({.process = key.process,

@@ -1,4 +1,4 @@
-// A trail as people see it: calls that a process made alike on one object are one hop, and flows between two hops one link.
+// A trail as people see it: calls that a process made alike on one object while it ran one program are one hop, and flows between two hops one link.
 //
 //   cat[812] read /a, 8 calls ──likely (hash), 8 flows──► cat[812] write pipe:[77], 8 calls ──certain (pipe)──► …
 #pragma once
@@ -103,15 +103,16 @@ class FollowTrailBuilder {
           direction_(direction),
           drops_reached_starts_(drops_reached_starts) {}
 
-    // Any operation of the trace: those that the trail did not reach tell when their process wrote last and read first.
-    void add(const analysis::Operation& operation, std::uint64_t call);
+    // Any operation of the trace: those that the trail did not reach tell when their process wrote last and read first. `program`: how
+    // many its process had run before the one that made the call.
+    void add(const analysis::Operation& operation, std::uint64_t call, std::size_t program = 0);
 
     // At most hops_max of them, the first ones.
     FollowTrail build(std::size_t hops_max);
 
   private:
     struct Key {
-        std::uint64_t process, call, object, object2;
+        std::uint64_t process, program, call, object, object2;
         friend bool operator==(const Key&, const Key&) = default;
     };
     struct HashOfKey {

@@ -70,6 +70,9 @@ CREATE OR REPLACE MACRO _on_host(host, what) AS CASE WHEN (SELECT count(*) FROM 
 -- Who did what to what, as people say it: cat[812], wrote, 10.0.0.7:443.
 CREATE OR REPLACE MACRO _program(exe, comm) AS coalesce(nullif(regexp_extract(exe, '([^/]+?)( \(deleted\))?$', 1), ''), comm, '?');
 CREATE OR REPLACE MACRO _process_label(host, exe, comm, pid) AS _on_host(host, _program(exe, comm) || '[' || pid || ']');
+-- Who made an event: what the process is called, or where it ran another program then, that one.
+CREATE OR REPLACE MACRO _process_then(process, last_exe, exe, comm, pid) AS CASE WHEN process IS NULL OR _program(exe, NULL) <> _program(last_exe, NULL) AND exe IS NOT NULL AND last_exe IS NOT NULL
+    THEN _program(exe, comm) || '[' || pid || ']' ELSE process END;
 -- A command line as a shell takes it, and as few words of it after the first as tell programs of one name apart.
 CREATE OR REPLACE MACRO _words_of(command) AS string_split(regexp_replace(command, '(\\x00)+$', ''), '\x00');
 CREATE OR REPLACE MACRO _command_text(command) AS array_to_string([CASE WHEN regexp_full_match(w, '[A-Za-z0-9_@%+=:,./-]+') THEN w
@@ -100,11 +103,11 @@ CREATE OR REPLACE MACRO _wall_time(boot_ns, wall_offset_ns) AS make_timestamp_ns
 -- One clock for several hosts: clock_map.h does the same in C++. Pieces are found by where they lie in steps of a quarter of a second.
 CREATE OR REPLACE MACRO _clock_bucket(boot_ns) AS (boot_ns >> 28)::BIGINT;
 CREATE OR REPLACE MACRO _clock_share(boot_ns, from_ns, to_ns) AS (boot_ns - from_ns)::DOUBLE / (to_ns - from_ns)::DOUBLE;
-CREATE OR REPLACE MACRO _cluster_time(boot_ns, from_ns, to_ns, cluster_ns, cluster_to_ns) AS make_timestamp_ns(cluster_ns::BIGINT + (boot_ns - from_ns)::BIGINT +
+)dyetrace"
+    R"dyetrace(CREATE OR REPLACE MACRO _cluster_time(boot_ns, from_ns, to_ns, cluster_ns, cluster_to_ns) AS make_timestamp_ns(cluster_ns::BIGINT + (boot_ns - from_ns)::BIGINT +
     floor(((cluster_to_ns::BIGINT - cluster_ns::BIGINT) - (to_ns - from_ns)::BIGINT)::DOUBLE * _clock_share(boot_ns, from_ns, to_ns))::BIGINT);
 CREATE OR REPLACE MACRO _between(low, high, share) AS low + (high::DOUBLE - low::DOUBLE) * share;
-)dyetrace"
-    R"dyetrace(-- Sets of flags by the types of arguments that they belong to, and calls by number, out of what syscalls.parquet and flags.parquet say.
+-- Sets of flags by the types of arguments that they belong to, and calls by number, out of what syscalls.parquet and flags.parquet say.
 CREATE OR REPLACE MACRO _number_in(word) AS split_part(split_part(word, '=', 2), '/', 1)::UBIGINT;
 CREATE OR REPLACE MACRO _command_of(choice) AS split_part(choice, '=', 1)::UBIGINT;
 CREATE OR REPLACE MACRO _type_of_choice(choice) AS split_part(choice, '=', 2);
@@ -215,12 +218,12 @@ CREATE OR REPLACE MACRO _readable_name(object_type, inode, path, file_system) AS
     WHEN object_type = 'anonymous' THEN 'anon_inode:' || coalesce(path, '')
     ELSE path END;
 -- The kernel shows zeros for a socket that has no such end yet.
-CREATE OR REPLACE MACRO _known_address(address, port) AS CASE WHEN NOT (port = 0 AND address IN ('0.0.0.0', '::')) THEN address END;
+)dyetrace"
+    R"dyetrace(CREATE OR REPLACE MACRO _known_address(address, port) AS CASE WHEN NOT (port = 0 AND address IN ('0.0.0.0', '::')) THEN address END;
 
 -- 32 bits that stand for an address, by which the ends of a datagram are compared; 0: not known. Each network namespace of each host has a loopback of its own.
 CREATE OR REPLACE MACRO _address_number(address, host_index, network_namespace) AS CASE WHEN address IS NULL OR address IN ('0.0.0.0', '::') THEN 0::UBIGINT
-)dyetrace"
-    R"dyetrace(    ELSE greatest(hash(regexp_replace(address, '^::ffff:', ''), CASE WHEN regexp_matches(address, '^(::ffff:)?127\.|^::1$') THEN hash(host_index, network_namespace) END) & 4294967295, 1)::UBIGINT END;
+    ELSE greatest(hash(regexp_replace(address, '^::ffff:', ''), CASE WHEN regexp_matches(address, '^(::ffff:)?127\.|^::1$') THEN hash(host_index, network_namespace) END) & 4294967295, 1)::UBIGINT END;
 )dyetrace";
 }
 

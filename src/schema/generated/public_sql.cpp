@@ -49,7 +49,7 @@ SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | min(h.kernel_o
        nullif(s.local_port, 0) AS local_port, coalesce(_known_address(s.remote_address, s.remote_port), s.unix_peer_path) AS remote_address, nullif(s.remote_port, 0) AS remote_port, s.connection_id, s.network_namespace
 FROM handle h LEFT JOIN ends s USING (host_index, handle_id);
 
--- What each process is called, without its host: as the program that it ran last was called, and where several of a host ran it with different arguments by some of those too.
+-- What each process is called, without its host: as the program that it ran last was called, and where several of a host ran it with different arguments by some of those too. `exe`: that program.
 CREATE OR REPLACE VIEW internal.process_labels AS
 WITH processes AS (
     SELECT process_id, any_value(host_index) AS host_index, any_value(pid) AS pid, arg_max(exe, valid_from_ns) AS exe,
@@ -59,12 +59,12 @@ commands AS (
     SELECT _task_id(host_index, process_start_ns, pid) AS process_id, arg_max(command, valid_from_ns) AS command
     FROM internal.raw_task_context WHERE command IS NOT NULL GROUP BY 1),
 known AS (
-    SELECT process_id, host_index, pid, coalesce(_called(_first_word(command), comms), CASE WHEN _is_in_memory(exe) THEN nullif(_first_word(command), '') END, _program(exe, comm)) AS program, coalesce(_command_words(command), '') AS words
+    SELECT process_id, host_index, pid, exe, coalesce(_called(_first_word(command), comms), CASE WHEN _is_in_memory(exe) THEN nullif(_first_word(command), '') END, _program(exe, comm)) AS program, coalesce(_command_words(command), '') AS words
     FROM processes LEFT JOIN commands USING (process_id)),
 told AS (
     SELECT *, min(words) OVER same IS DISTINCT FROM max(words) OVER same AS is_ambiguous
     FROM known WINDOW same AS (PARTITION BY host_index, program))
-SELECT process_id::BIGINT AS process_id, host_index, program || CASE WHEN is_ambiguous AND words <> '' THEN ' ' || words ELSE '' END || '[' || pid || ']' AS process FROM told;
+SELECT process_id::BIGINT AS process_id, host_index, program || CASE WHEN is_ambiguous AND words <> '' THEN ' ' || words ELSE '' END || '[' || pid || ']' AS process, exe FROM told;
 
 -- What ended waits: woken_by(event), woken_by_each(list of events). All of it is found by what a wait itself says, without a pass over the trace (docs/causality.md).
 CREATE OR REPLACE MACRO _poll_calls() AS ['poll', 'ppoll', 'ppoll_time64', 'select', '_newselect', 'pselect6', 'pselect6_time64', 'epoll_wait', 'epoll_pwait', 'epoll_pwait2'];

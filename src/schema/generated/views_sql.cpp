@@ -106,6 +106,9 @@ CREATE OR REPLACE MACRO _on_host(host, what) AS CASE WHEN (SELECT count(*) FROM 
 -- Who did what to what, as people say it: cat[812], wrote, 10.0.0.7:443.
 CREATE OR REPLACE MACRO _program(exe, comm) AS coalesce(nullif(regexp_extract(exe, '([^/]+?)( \(deleted\))?$', 1), ''), comm, '?');
 CREATE OR REPLACE MACRO _process_label(host, exe, comm, pid) AS _on_host(host, _program(exe, comm) || '[' || pid || ']');
+-- Who made an event: what the process is called, or where it ran another program then, that one.
+CREATE OR REPLACE MACRO _process_then(process, last_exe, exe, comm, pid) AS CASE WHEN process IS NULL OR _program(exe, NULL) <> _program(last_exe, NULL) AND exe IS NOT NULL AND last_exe IS NOT NULL
+    THEN _program(exe, comm) || '[' || pid || ']' ELSE process END;
 -- A command line as a shell takes it, and as few words of it after the first as tell programs of one name apart.
 CREATE OR REPLACE MACRO _words_of(command) AS string_split(regexp_replace(command, '(\\x00)+$', ''), '\x00');
 CREATE OR REPLACE MACRO _command_text(command) AS array_to_string([CASE WHEN regexp_full_match(w, '[A-Za-z0-9_@%+=:,./-]+') THEN w
@@ -209,12 +212,12 @@ CREATE OR REPLACE MACRO _arguments(abi, syscall, labels, types, sets, pair, choi
     _arguments_text(labels, types, sets, pair, choices, a0, a1, a2, a3, a4, a5, name, name2);
 -- A signal: signals.cpp does the same in C++. Codes that any signal may have are not above 0, but for SI_KERNEL (128).
 CREATE OR REPLACE TABLE internal.signal_sets AS SELECT any_value(words) FILTER (type = 'signal') AS signals,
-    any_value(words) FILTER (type = 'signal_code') AS codes FROM internal.flag_sets;
+)dyetrace"
+    R"dyetrace(    any_value(words) FILTER (type = 'signal_code') AS codes FROM internal.flag_sets;
 CREATE OR REPLACE MACRO _signal_code_number(signal, code) AS
     (CASE WHEN code > 0 AND code <> 128 THEN signal::UBIGINT << 32 ELSE 0::UBIGINT END) | (code::BIGINT & 4294967295)::UBIGINT;
 CREATE OR REPLACE MACRO _signal_text(signals, codes, signal, code, pid, uid, status, utime, stime, timer, overrun, v, address) AS
-)dyetrace"
-    R"dyetrace(    '{' || concat_ws(',', array_to_string(list_transform([signal::UBIGINT, _signal_code_number(signal, code)],
+    '{' || concat_ws(',', array_to_string(list_transform([signal::UBIGINT, _signal_code_number(signal, code)],
         lambda n, i: ['"signal":', '"code":'][i] || _argument_text('signal', [signals, codes][i], n)), ','),
     '"pid":' || pid, '"uid":' || uid, '"status":' || status, '"utime":' || utime, '"stime":' || stime, '"timer":' || timer,
     '"overrun":' || overrun, '"value":' || v, '"address":"' || format('{:#x}', address) || '"') || '}';
@@ -300,7 +303,7 @@ SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | min(h.kernel_o
        nullif(s.local_port, 0) AS local_port, coalesce(_known_address(s.remote_address, s.remote_port), s.unix_peer_path) AS remote_address, nullif(s.remote_port, 0) AS remote_port, s.connection_id, s.network_namespace
 FROM handle h LEFT JOIN ends s USING (host_index, handle_id);
 
--- What each process is called, without its host: as the program that it ran last was called, and where several of a host ran it with different arguments by some of those too.
+-- What each process is called, without its host: as the program that it ran last was called, and where several of a host ran it with different arguments by some of those too. `exe`: that program.
 CREATE OR REPLACE VIEW internal.process_labels AS
 WITH processes AS (
     SELECT process_id, any_value(host_index) AS host_index, any_value(pid) AS pid, arg_max(exe, valid_from_ns) AS exe,
@@ -310,12 +313,12 @@ commands AS (
     SELECT _task_id(host_index, process_start_ns, pid) AS process_id, arg_max(command, valid_from_ns) AS command
     FROM internal.raw_task_context WHERE command IS NOT NULL GROUP BY 1),
 known AS (
-    SELECT process_id, host_index, pid, coalesce(_called(_first_word(command), comms), CASE WHEN _is_in_memory(exe) THEN nullif(_first_word(command), '') END, _program(exe, comm)) AS program, coalesce(_command_words(command), '') AS words
+    SELECT process_id, host_index, pid, exe, coalesce(_called(_first_word(command), comms), CASE WHEN _is_in_memory(exe) THEN nullif(_first_word(command), '') END, _program(exe, comm)) AS program, coalesce(_command_words(command), '') AS words
     FROM processes LEFT JOIN commands USING (process_id)),
 told AS (
     SELECT *, min(words) OVER same IS DISTINCT FROM max(words) OVER same AS is_ambiguous
     FROM known WINDOW same AS (PARTITION BY host_index, program))
-SELECT process_id::BIGINT AS process_id, host_index, program || CASE WHEN is_ambiguous AND words <> '' THEN ' ' || words ELSE '' END || '[' || pid || ']' AS process FROM told;
+SELECT process_id::BIGINT AS process_id, host_index, program || CASE WHEN is_ambiguous AND words <> '' THEN ' ' || words ELSE '' END || '[' || pid || ']' AS process, exe FROM told;
 
 -- What ended waits: woken_by(event), woken_by_each(list of events). All of it is found by what a wait itself says, without a pass over the trace (docs/causality.md).
 CREATE OR REPLACE MACRO _poll_calls() AS ['poll', 'ppoll', 'ppoll_time64', 'select', '_newselect', 'pselect6', 'pselect6_time64', 'epoll_wait', 'epoll_pwait', 'epoll_pwait2'];
@@ -332,12 +335,12 @@ own AS (
          e.argument0, e.argument1, e.argument2, k.name LIKE 'epoll%' AS is_epoll, list_contains(_poll_calls(), k.name) AS is_poll, list_contains(_sleep_calls(), k.name) AS is_sleep,
          list_contains(_futex_calls(), k.name) AND e.argument1 & 127 IN (0, 9) AS is_futex, e.result IN (-4, -512, -513, -514, -516) AS is_interrupted
   FROM internal.raw_syscall_event e JOIN asked a ON e.host_index = a.host_index AND e.cpu = a.cpu AND e.sequence = a.sequence
-  JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
+)dyetrace"
+    R"dyetrace(  JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
   WHERE list_contains(list_concat(_poll_calls(), list_concat(_futex_calls(), _sleep_calls())), k.name)),
 named AS (
   SELECT own.wait, CASE WHEN o.events <> 0 OR is_epoll THEN 'ready' ELSE 'not_ready' END AS rule, h.object_id, nullif(o.fd, -1) AS fd,
-)dyetrace"
-    R"dyetrace(         CASE WHEN o.range_begin >= 0 AND is_epoll THEN (o.range_end - o.range_begin) || ' more' WHEN o.range_begin >= 0 THEN 'others' ELSE _polled_words(h.object_type, h.path, h.local_port, h.remote_address, h.remote_port) END AS what,
+         CASE WHEN o.range_begin >= 0 AND is_epoll THEN (o.range_end - o.range_begin) || ' more' WHEN o.range_begin >= 0 THEN 'others' ELSE _polled_words(h.object_type, h.path, h.local_port, h.remote_address, h.remote_port) END AS what,
          nullif(_bit_words(p.words, o.events::UBIGINT), '') AS poll_events
   FROM internal.raw_event_object o JOIN own ON is_poll AND o.role = 0 AND o.host_index = own.host_index AND o.cpu = own.cpu AND o.parent_sequence = own.sequence
   JOIN internal.flag_sets p ON p.type = 'poll_events' LEFT JOIN internal.handles h ON h.host_index = o.host_index AND h.handle_id = o.handle_id),

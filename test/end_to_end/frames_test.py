@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Programs that put frames in between the bytes that they pass on, and others that take them out: a trail goes up to the frame, and on beyond it."""
 
+import json
 import os
 import random
 import shutil
@@ -106,6 +107,26 @@ with open(target, "wb", buffering=0) as file:
 assert os.wait()[1] == 0
 """
 
+# A client that sends the length of each piece and then the piece, as it was read; who gets them stores nothing.
+SEPARATE = r"""
+import os, socket, struct, sys
+source, size = sys.argv[1], int(sys.argv[2])
+listener = socket.create_server(("127.0.0.1", 0))
+near = socket.create_connection(listener.getsockname())
+far = listener.accept()[0]
+if os.fork() == 0:
+    near.close()
+    while head := far.recv(8, socket.MSG_WAITALL):
+        far.recv(struct.unpack(">Q", head)[0], socket.MSG_WAITALL)
+    os._exit(0)
+file = os.open(source, os.O_RDONLY)
+while piece := os.read(file, size):
+    near.sendall(struct.pack(">Q", len(piece)))
+    near.sendall(piece)
+near.close()
+assert os.wait()[1] == 0
+"""
+
 
 class FramesTest(FollowTest):
     def content(self, size, *dyes_at):
@@ -175,6 +196,15 @@ class FramesTest(FollowTest):
         done = subprocess.run([support.DYETRACE, "verify-copies", trace.path, "--path", self.seen(source)], capture_output=True, text=True, check=False,
                               timeout=support.PATIENCE_S)
         self.assertNotIn("CHANGED", done.stdout)
+
+    def test_all_is_compared_where_frames_are_sent_by_calls_of_their_own(self):
+        source = self.file("source", self.content(400_000))
+        for size in (500, 4000, 65536):
+            trace = self.record("--content=anchors", "--", sys.executable, "-c", SEPARATE, source, str(size), name=f"trace{size}")
+            done = subprocess.run([support.DYETRACE, "verify-copies", trace.path, "--path", self.seen(source), "--json"], capture_output=True, text=True, check=False,
+                                  timeout=support.PATIENCE_S)
+            answer = json.loads(done.stdout)
+            self.assertEqual((done.returncode, answer["verdict"], answer["bytes_not_compared"], answer["bytes_compared"]), (0, "same", 0, 800_000), (size, answer))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,11 @@
 #include "analysis/verify/comparison.h"
 
 #include <algorithm>
+#include <optional>
+#include <span>
 #include <unordered_map>
+
+#include "analysis/verify/put_in.h"
 
 namespace dyetrace::analysis {
 namespace {
@@ -122,18 +126,23 @@ class Comparer {
             add_unknown(reference_.begin(), reference_.end(), copy_.begin(), copy_.end());
             return std::move(result_);
         }
+        const CutPair last{reference_.cuts().size() - 1, copy_.cuts().size() - 1};
         add_unknown(reference_.begin(),
                     position(pairs.front()),
                     copy_.begin(),
-                    copy_position(pairs.front()));
+                    copy_position(pairs.front()),
+                    same_bytes({0, 0}, pairs.front()));
         for (std::size_t i = 0; i < pairs.size(); ++i) {
             result_.places.emplace_back(position(pairs[i]), copy_position(pairs[i]));
             if (i > 0) {
                 add(pairs[i - 1], pairs[i]);
             }
         }
-        add_unknown(
-            position(pairs.back()), reference_.end(), copy_position(pairs.back()), copy_.end());
+        add_unknown(position(pairs.back()),
+                    reference_.end(),
+                    copy_position(pairs.back()),
+                    copy_.end(),
+                    same_bytes(pairs.back(), last));
         return std::move(result_);
     }
 
@@ -145,8 +154,8 @@ class Comparer {
         return copy_.cuts()[pair.second].position;
     }
 
-    // If both have as many bytes before the first pair, or after the last one, the ends belong
-    // together.
+    // If both have as many bytes before the first pair, or after the last one, the ends belong together. Else one may begin or end where a call
+    // of the other one does, as the head of an answer is sent before the answer.
     void add_ends(std::vector<CutPair>& pairs) const {
         const std::vector<Cut>& a = reference_.cuts();
         const std::vector<Cut>& b = copy_.cuts();
@@ -154,32 +163,77 @@ class Comparer {
             return;
         }
         const CutPair first{0, 0}, last{a.size() - 1, b.size() - 1};
+        const CutPair begin = pairs.empty() ? last : pairs.front();
+        const CutPair end = pairs.empty() ? first : pairs.back();
+        const bool is_known = !pairs.empty();
         const auto distance = [](const Cut& from, const Cut& to) {
             return to.position - from.position;
         };
-        const CutPair begin = pairs.empty() ? last : pairs.front();
-        const bool begin_together =
-            distance(a[0], a[begin.first]) == distance(b[0], b[begin.second]);
-        const CutPair end = pairs.empty() ? first : pairs.back();
-        const bool end_together =
-            distance(a[end.first], a.back()) == distance(b[end.second], b.back());
-        if (begin_together) {
+        if (distance(a[0], a[begin.first]) == distance(b[0], b[begin.second])) {
             pairs.insert(pairs.begin(), first);
+        } else if (const auto met = is_known ? where_one_begins(begin) : std::nullopt) {
+            pairs.insert(pairs.begin(), *met);
         }
-        if (end_together) {
+        if (distance(a[end.first], a.back()) == distance(b[end.second], b.back())) {
             pairs.push_back(last);
+        } else if (const auto met = is_known ? where_one_ends(end) : std::nullopt) {
+            pairs.push_back(*met);
         }
+    }
+
+    std::optional<CutPair> where_one_begins(const CutPair& pair) const {
+        const std::uint64_t bytes = std::min(position(pair) - reference_.cuts().front().position,
+                                             copy_position(pair) - copy_.cuts().front().position);
+        return equal_pair(cut_at(reference_, position(pair) - bytes),
+                          cut_at(copy_, copy_position(pair) - bytes),
+                          pair);
+    }
+
+    std::optional<CutPair> where_one_ends(const CutPair& pair) const {
+        const std::uint64_t bytes = std::min(reference_.cuts().back().position - position(pair),
+                                             copy_.cuts().back().position - copy_position(pair));
+        return equal_pair(cut_at(reference_, position(pair) + bytes),
+                          cut_at(copy_, copy_position(pair) + bytes),
+                          pair);
+    }
+
+    static std::optional<std::size_t> cut_at(const Strip& strip, std::uint64_t position) {
+        const auto& cuts = strip.cuts();
+        const auto found = std::partition_point(
+            cuts.begin(), cuts.end(), [&](const Cut& cut) { return cut.position < position; });
+        return found != cuts.end() && found->position == position
+                   ? std::optional(static_cast<std::size_t>(found - cuts.begin()))
+                   : std::nullopt;
+    }
+
+    // These, if the bytes from there to the pair, or from the pair to there, are known to be the same in both.
+    std::optional<CutPair> equal_pair(std::optional<std::size_t> cut,
+                                      std::optional<std::size_t> copy_cut,
+                                      const CutPair& pair) const {
+        if (!cut || !copy_cut) {
+            return std::nullopt;
+        }
+        const CutPair other{*cut, *copy_cut};
+        const CutPair& from = std::min(other, pair);
+        const CutPair& to = std::max(other, pair);
+        const auto sum = sum_between(reference_.cuts()[from.first], reference_.cuts()[to.first]);
+        return sum && sum == sum_between(copy_.cuts()[from.second], copy_.cuts()[to.second])
+                   ? std::optional(other)
+                   : std::nullopt;
     }
 
     // What one of them never moved there, a reader that gave up for one, is not unknown: it is nowhere.
     void add_unknown(std::uint64_t begin,
                      std::uint64_t end,
                      std::uint64_t copy_begin,
-                     std::uint64_t copy_end) {
+                     std::uint64_t copy_end,
+                     std::uint64_t same = 0) {
         if (begin < end) {
             const std::uint64_t unknown = std::min(reference_.moved_between(begin, end),
-                                                   copy_.moved_between(copy_begin, copy_end));
-            result_.stretches.push_back({begin, end, 0, 0, Outcome::kNotCompared, unknown});
+                                                   copy_.moved_between(copy_begin, copy_end)) -
+                                          same;
+            result_.stretches.push_back({begin, end, 0, 0, Outcome::kNotCompared, unknown, same});
+            result_.compared_bytes += same;
             result_.unknown_bytes += unknown;
         }
     }
@@ -201,8 +255,20 @@ class Comparer {
                                          a_end.position,
                                          b.position,
                                          b_end.position,
-                                         as_long ? Outcome::kChanged : Outcome::kResized});
+                                         as_long ? Outcome::kChanged : Outcome::kResized,
+                                         0,
+                                         as_long ? 0 : same_bytes(from, to)});
         }
+    }
+
+    std::uint64_t same_bytes(const CutPair& from, const CutPair& to) const {
+        const std::span cuts =
+            std::span(reference_.cuts()).subspan(from.first, to.first - from.first + 1);
+        const std::span copy_cuts =
+            std::span(copy_.cuts()).subspan(from.second, to.second - from.second + 1);
+        const bool is_put_in =
+            position(to) - position(from) < copy_position(to) - copy_position(from);
+        return is_put_in ? bytes_in_both(cuts, copy_cuts) : bytes_in_both(copy_cuts, cuts);
     }
 
     const Strip& reference_;

@@ -7,7 +7,7 @@
 //
 // Common anchors are found by fingerprints that each strip has once, and around them by equal
 // distance. Before the first and after the last one the strips are compared if as many bytes stand
-// there in both.
+// there in both, or where one of them begins or ends at a call of the other one.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,9 @@ struct Stretch {
     std::uint64_t copy_begin = 0, copy_end = 0;  // in the copy; unknown: both 0
     Outcome outcome = Outcome::kNotCompared;
     std::uint64_t unknown_bytes = 0;  // of kNotCompared: that were moved in both
+    // Of the reference, that are in the copy around what was put in or taken out (put_in.h); not of kChanged.
+    std::uint64_t same_bytes = 0;
+    bool has_all() const { return same_bytes == end - begin; }
     // How many bytes more the copy has there; wraps around where it has fewer.
     std::uint64_t put_in() const { return (copy_end - copy_begin) - (end - begin); }
     friend bool operator==(const Stretch&, const Stretch&) = default;

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <span>
+
 #include "analysis/verify/copy_cases.h"
 
 namespace dyetrace::analysis {
@@ -80,6 +83,70 @@ TEST_F(ComparisonTest, after_a_header_all_but_the_ends_is_compared) {
     EXPECT_EQ(found.compared_bytes + found.unknown_bytes, kContent.size());
     EXPECT_LT(found.unknown_bytes, 8192u);
     EXPECT_EQ(found.place_of(20'000), 1'020'006u);
+}
+
+// Heads of 8 bytes, each before so many others.
+std::string framed(std::string_view content, unsigned bytes = 4000) {
+    std::string result;
+    for (unsigned at = 0; at < content.size(); at += bytes) {
+        result += random_bytes(8, at + 7);
+        result += content.substr(at, bytes);
+    }
+    return result;
+}
+
+TEST_F(ComparisonTest, all_is_compared_where_frames_were_put_in_by_calls_of_their_own) {
+    for (const unsigned bytes : {100u, 300u, 4000u}) {
+        const Strip plain = moved_.strip(kContent, {bytes});
+        const Strip frames = moved_.strip(framed(kContent, bytes), {8, bytes});
+        const StripComparison found = compare_strips(plain, frames);
+        EXPECT_EQ(found.unknown_bytes, 0u) << bytes;
+        EXPECT_EQ(found.compared_bytes, kContent.size());
+        EXPECT_GT(found.stretches.size(), 10u);
+        for (const Stretch& stretch : found.stretches) {
+            EXPECT_TRUE(stretch.has_all()) << bytes << " " << stretch.begin;
+        }
+    }
+}
+
+TEST_F(ComparisonTest, all_but_the_frames_is_compared_where_they_were_taken_out) {
+    const StripComparison found =
+        compare_strips(moved_.strip(framed(kContent), {8, 4000}), moved_.strip(kContent, {4000}));
+    EXPECT_EQ(found.unknown_bytes, 0u)
+        << "a copy that begins after the first head lacks nothing that it moved";
+    ASSERT_EQ(found.stretches.size(), 13u);
+    for (const Stretch& stretch : std::span(found.stretches).subspan(1)) {
+        EXPECT_EQ(stretch.same_bytes + 8, stretch.end - stretch.begin);
+    }
+}
+
+TEST_F(ComparisonTest, beside_a_frame_a_changed_byte_is_not_the_same) {
+    for (const std::size_t at : {7'990u, 8'010u}) {
+        std::string changed = kContent;
+        changed[at] = static_cast<char>(changed[at] ^ 4);
+        const StripComparison found = compare_strips(moved_.strip(kContent, {4000}),
+                                                     moved_.strip(framed(changed), {8, 4000}));
+        const auto stretch =
+            std::find_if(found.stretches.begin(), found.stretches.end(), [&](const Stretch& one) {
+                return one.begin <= at && at < one.end;
+            });
+        ASSERT_NE(stretch, found.stretches.end());
+        EXPECT_FALSE(stretch->has_all());
+        EXPECT_EQ(std::count_if(found.stretches.begin(),
+                                found.stretches.end(),
+                                [](const Stretch& one) { return !one.has_all(); }),
+                  1);
+    }
+}
+
+TEST_F(ComparisonTest, a_call_that_moves_a_frame_and_data_does_not_show_which_is_which) {
+    const StripComparison found =
+        compare_strips(moved_.strip(kContent, {4000}), moved_.strip(framed(kContent), {4008}));
+    const auto whole = std::count_if(found.stretches.begin(),
+                                     found.stretches.end(),
+                                     [](const Stretch& one) { return one.has_all(); });
+    EXPECT_EQ(whole, 2) << "an anchor ends where a frame does, by chance";
+    EXPECT_EQ(found.stretches.size(), 13u);
 }
 
 TEST_F(ComparisonTest, over_bytes_that_nobody_saw_nothing_is_said) {

@@ -58,7 +58,7 @@ class Family {
                 }
                 std::uint64_t unknown = stretch.unknown_bytes;
                 if (stretch.outcome != Outcome::kNotCompared) {
-                    unknown = stretch.end - stretch.begin;
+                    unknown = stretch.end - stretch.begin - stretch.same_bytes;
                     verdict.compared_bytes -= unknown;
                     verdict.unknown_bytes += unknown;
                 }
@@ -140,7 +140,10 @@ class Family {
             later = reached_from(copy);
         }
         return std::any_of(later.begin(), later.end(), [&](std::size_t one) {
-            return stretches_in(one, stretch).empty();
+            const auto stretches = stretches_in(one, stretch);
+            return std::all_of(stretches.begin(), stretches.end(), [](const Stretch& there) {
+                return there.has_all();
+            });
         });
     }
 
@@ -214,7 +217,7 @@ class Family {
                         return is_as_long(one, stretch);
                     })) {
                     stretch.outcome = Outcome::kNotCompared;
-                    stretch.unknown_bytes = stretch.end - stretch.begin;
+                    stretch.unknown_bytes = stretch.end - stretch.begin - stretch.same_bytes;
                     comparison.compared_bytes -= stretch.unknown_bytes;
                     comparison.unknown_bytes += stretch.unknown_bytes;
                 }

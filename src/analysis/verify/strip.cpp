@@ -11,7 +11,7 @@ namespace dyetrace::analysis {
 Strip::Strip(std::vector<MovedPiece> pieces) : pieces_(std::move(pieces)) {
     std::uint64_t sum = 0, end = 0;
     std::uint32_t run = 0;
-    bool in_run = false;
+    bool in_run = false, is_at_cut = false;
     const auto end_run = [&] {
         if (in_run) {
             cuts_.push_back({end, sum, run++, std::nullopt});
@@ -29,6 +29,8 @@ Strip::Strip(std::vector<MovedPiece> pieces) : pieces_(std::move(pieces)) {
             sum = 0;
             cuts_.push_back({piece.position, 0, run, std::nullopt});
             in_run = true;
+        } else if (!is_at_cut) {
+            cuts_.push_back({piece.position, sum, run, std::nullopt});
         }
         for (const SummedAnchor& anchor : piece.anchors) {
             cuts_.push_back({piece.position + anchor.end,
@@ -38,6 +40,7 @@ Strip::Strip(std::vector<MovedPiece> pieces) : pieces_(std::move(pieces)) {
         }
         sum = content::joined_sum(sum, *piece.sum, piece.bytes);
         end = piece.position + piece.bytes;
+        is_at_cut = !piece.anchors.empty() && piece.anchors.back().end == piece.bytes;
     }
     end_run();
 }

@@ -2,10 +2,10 @@
 // content has anchors.
 //
 //   read(4096) read(4096) … read(100)
-//   |-----A--|--B-----C-|…|-D--|          cuts: begin, A, B, C, D, end; the sum of what lies between two of them is known,
+//   |-----A--|--B-----C-|…|-D--|          cuts: A, B, C, D and the borders of calls; the sum of what lies between two of them is known,
 //   begin                     end         over the borders of calls too (content/content_sum.h)
 //
-// A cut stands after the last byte of an anchor's window. A stretch of calls whose bytes are all
+// A cut stands after the last byte of an anchor's window, and where a call begins. A stretch of calls whose bytes are all
 // known and follow each other is a run; between runs no sum is known. Each run begins and ends with
 // a cut, too.
 #pragma once
@@ -39,7 +39,8 @@ struct Cut {
     std::uint64_t position = 0;
     std::uint64_t sum = 0;  // of the run up to here
     std::uint32_t run = 0;
-    std::optional<std::uint64_t> fingerprint;  // nothing: where a run begins or ends
+    std::optional<std::uint64_t>
+        fingerprint;  // nothing: where a call or a run begins, or a run ends
 };
 
 class Strip {

@@ -47,7 +47,8 @@ class FollowTest(support.EndToEndTest):
     def follow(self, trace, *arguments):
         done = subprocess.run([DYETRACE, "follow", trace.path, *arguments], capture_output=True, text=True, timeout=PATIENCE_S)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stderr, "")
+        said = [line for line in done.stderr.splitlines() if "writers were left out" not in line]  # of files that others on this machine write
+        self.assertEqual(said, [])
         return done.stdout
 
     def refused(self, trace, *arguments, status=1):

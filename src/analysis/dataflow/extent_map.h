@@ -44,6 +44,8 @@ struct ExtentPool {
         0;  // how often a leaf was reached for: the time by which leaves are old
     std::uint64_t put_away = 0;   // extents, each time
     std::uint64_t forgotten = 0;  // extents
+    std::uint64_t crowded_out =
+        0;  // acts beyond kOthersMax that overlapped in time with all others that own the bytes
     ExtentStore* store = nullptr;
 };
 

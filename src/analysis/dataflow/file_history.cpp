@@ -54,7 +54,7 @@ std::vector<Act> FileHistory::rivals_of(const Act& writer,
     }
     if (rivals.size() > kOthersMax) {
         rivals.erase(std::ranges::min_element(rivals, {}, &Act::end_ns));
-        ++pool_.forgotten;
+        ++pool_.crowded_out;
     }
     return rivals;
 }

@@ -61,6 +61,8 @@ class FlowEngine {
 
     // Ranges, streams, messages and reads that were left out to stay within the limits: flows from them are missing.
     std::uint64_t forgotten() const;
+    // Writers that were left out where more than 1 + kOthersMax wrote to the same bytes at a time.
+    std::uint64_t crowded_out() const { return pool_.crowded_out; }
     // Ranges that went into the store, each time they did.
     std::uint64_t put_away() const { return pool_.put_away; }
 

@@ -18,6 +18,21 @@ TEST(FileFlow, a_read_comes_from_the_last_writer_of_each_byte) {
               "1→3 file 60+20 certain\n");
 }
 
+TEST(FileFlow, of_more_than_four_who_wrote_at_a_time_the_first_ones_are_left_out) {
+    Flows flows;
+    for (std::uint64_t i = 1; i <= 6; ++i) {
+        flows.add(write_of(i, file(7, 0), 100).at(10, 20 + i));
+    }
+    flows.add(read_of(7, file(7, 0), 100).at(30, 40));
+    EXPECT_EQ(flows.text(),
+              "6→7 file 0+100 likely\n"
+              "3→7 file 0+100 likely\n"
+              "4→7 file 0+100 likely\n"
+              "5→7 file 0+100 likely\n");
+    EXPECT_EQ(flows.engine().crowded_out(), 2u);
+    EXPECT_EQ(flows.engine().forgotten(), 0u);
+}
+
 TEST(FileFlow, knows_where_in_both_events_the_bytes_lie) {
     FlowEngine engine({}, {});
     const auto flows =

@@ -104,6 +104,13 @@ class FlowRows {
                             "in memory or in the temporary folder; flows from them are missing",
                             engine_.forgotten()));
         }
+        if (engine_.crowded_out() > 0) {
+            base::Log::to_stderr().warn(
+                fmt::format("flows: {} writers were left out where more than {} wrote to the same "
+                            "bytes at a time; flows from them are missing",
+                            engine_.crowded_out(),
+                            1 + analysis::kOthersMax));
+        }
     }
 
     store::NumberScan scan_;

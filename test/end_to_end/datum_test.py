@@ -14,6 +14,9 @@ from following import FollowTest
 
 CARD = f"card {os.getpid()}-{time.time_ns()}"  # nothing else on the machine has it
 
+# Of tests beside these: what they record of the whole machine, and then read, has the command lines of these in it.
+OTHERS = {"dyetrace", "dyetrace-store", "python3"}
+
 
 class DatumTest(FollowTest):
     def setUp(self):
@@ -25,8 +28,22 @@ class DatumTest(FollowTest):
         os.chmod(self.path("server"), 0o755)
         return self.path("server")
 
+    def trail(self, trace, *arguments):
+        trail = super().trail(trace, *arguments)
+        self.assertIsNone(trail["gaps"], "the way has a hole")
+        return trail
+
+    def dye(self):
+        """In a file: who looks at processes while this one records, as another test may, reads the command lines of all."""
+        with open(self.path("card"), "w", encoding="ascii") as file:
+            file.write(CARD)
+        return f"card=@{self.path('card')}"
+
     def hops_of(self, trail, program):
         return [hop for hop in trail["hops"] if support.program_of(hop["process"]) == program]
+
+    def own_hops(self, trail):
+        return [hop for hop in trail["hops"] if support.program_of(hop["process"]) not in OTHERS]
 
     def hop_on(self, trail, path):
         """The only one on this file."""
@@ -54,7 +71,7 @@ class RedisTest(DatumTest):
 
     def assert_value_is_followed(self, fsync):
         with servers.Redis(self.server_folder(), {"appendonly": "yes", "appendfsync": fsync}) as server:
-            trace, recorder = self.start_recording("-a", "--content=hash", "--dye", f"card={CARD}", name=fsync)
+            trace, recorder = self.start_recording("-a", "--content=hash", "--dye", self.dye(), name=fsync)
             for value in (CARD, "another"):
                 subprocess.run(["redis-cli", "-p", str(server.port), "set", value, f"of {value}"], check=True, capture_output=True)
             self.stop(recorder)
@@ -77,7 +94,7 @@ class RedisTest(DatumTest):
 class PostgreSQLTest(DatumTest):
     def test_a_row_goes_from_the_client_into_the_log_the_table_s_file_and_a_dump(self):
         with servers.PostgreSQL(self.server_folder()) as postgres:
-            trace, recorder = self.start_recording("-a", "--content=hash", "--dye", f"card={CARD}")
+            trace, recorder = self.start_recording("-a", "--content=hash", "--dye", self.dye())
             postgres.ask("CREATE TABLE cards (number text)")
             postgres.ask(f"INSERT INTO cards VALUES ('{CARD}')")
             postgres.ask("CHECKPOINT")
@@ -100,8 +117,7 @@ class PostgreSQLTest(DatumTest):
         self.assertEqual(self.way(trail, self.hop_on(trail, self.path("dump"))), ("psql", [took, found, *dumped]))
         self.assertEqual(self.way(trail, self.hop_on(trail, self.path("later"))),
                          ("psql", [took, found, ("certain", ["file"], "postgres"), found, *dumped]))
-        others = {"dyetrace", "dyetrace-store"}  # of a test beside this one: it records this one's command line, which has the dye in it
-        self.assertEqual({support.program_of(hop["process"]) for hop in trail["hops"]} - others, {"psql", "postgres", "pg_dump"})
+        self.assertEqual({support.program_of(hop["process"]) for hop in self.own_hops(trail)}, {"psql", "postgres", "pg_dump"})
         back = self.trail(trace, "--path", self.seen(self.path("later")), "--back")
         self.assertEqual([(support.program_of(hop["process"]), hop["name"]) for hop in back["hops"]],
                          [("psql", "sendto"), ("postgres", "recvfrom"), ("postgres", "pwrite64"), ("postgres", "pread64"),
@@ -115,12 +131,13 @@ class PostgreSQLTest(DatumTest):
             postgres.ask(f"INSERT INTO cards VALUES ('{CARD}')")
             postgres.ask("CHECKPOINT")
             postgres.restart()
-            trace, recorder = self.start_recording("-a", "--content=anchors", "--dye", f"card={CARD}")
+            trace, recorder = self.start_recording("-a", "--content=anchors", "--dye", self.dye())
             postgres.run("psql", "-qAt", "-c", "SELECT number FROM cards", "-o", self.path("found"))
             self.stop(recorder)
         trail = self.trail(trace, "--dye", "card")
-        self.assertEqual([hop["name"] for hop in trail["hops"]], ["pread64", "sendto", "recvfrom", "write"])
-        worker, leader = (hop["process"] for hop in trail["hops"][:2])
+        hops = self.own_hops(trail)
+        self.assertEqual([hop["name"] for hop in hops], ["pread64", "sendto", "recvfrom", "write"])
+        worker, leader = (hop["process"] for hop in hops[:2])
         self.assertNotEqual(worker, leader, "no parallel worker: nothing went through the file")
         self.assertEqual(self.way(trail, self.hop_on(trail, self.path("found"))),
                          ("postgres", [("likely", ["dye"], "postgres"), ("certain", ["unix"], "psql"), ("likely", ["dye"], "psql")]))
@@ -145,11 +162,11 @@ class NginxTest(DatumTest):
             content = bytearray(random.Random(1).randbytes(500_000))
             content[at : at + len(CARD)] = CARD.encode()
             page = self.file("server/page", content)
-            trace, recorder = self.start_recording("-a", "--content=hash", "--dye", f"card={CARD}")
+            trace, recorder = self.start_recording("-a", "--content=hash", "--dye", self.dye())
             subprocess.run(["curl", "-s", "-o", self.path("fetched"), f"http://127.0.0.1:{nginx.port}/page"], check=True)
             self.stop(recorder)
         trail = self.trail(trace, "--dye", "card")
-        self.assertEqual([(support.program_of(hop["process"]), hop["name"]) for hop in trail["hops"]],
+        self.assertEqual([(support.program_of(hop["process"]), hop["name"]) for hop in self.own_hops(trail)],
                          [("nginx", "sendfile"), ("curl", "recvfrom"), ("curl", "write")])
         self.assertEqual(self.way(trail, self.hop_on(trail, self.path("fetched"))),
                          ("nginx", [("certain", ["tcp"], "curl"), ("likely", ["dye"], "curl")]))
@@ -168,7 +185,7 @@ class SshTest(DatumTest):
         self.skip_without(servers.missing(*servers.Sshd.PROGRAMS))
         source, target = self.text_file("source"), self.path("target")
         with servers.Sshd(self.server_folder()) as server, open(source, "rb") as content:
-            trace, recorder = self.start_recording("-a", "--content=anchors", "--dye", f"card={CARD}")
+            trace, recorder = self.start_recording("-a", "--content=anchors", "--dye", self.dye())
             subprocess.run(server.client(f"exec cat > {target}"), stdin=content, check=True, timeout=support.PATIENCE_S)
             self.stop(recorder)
         self.assertTrue(filecmp.cmp(source, target, shallow=False))

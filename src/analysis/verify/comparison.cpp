@@ -184,26 +184,17 @@ class Comparer {
     std::optional<CutPair> where_one_begins(const CutPair& pair) const {
         const std::uint64_t bytes = std::min(position(pair) - reference_.cuts().front().position,
                                              copy_position(pair) - copy_.cuts().front().position);
-        return equal_pair(cut_at(reference_, position(pair) - bytes),
-                          cut_at(copy_, copy_position(pair) - bytes),
+        return equal_pair(reference_.cut_at(position(pair) - bytes),
+                          copy_.cut_at(copy_position(pair) - bytes),
                           pair);
     }
 
     std::optional<CutPair> where_one_ends(const CutPair& pair) const {
         const std::uint64_t bytes = std::min(reference_.cuts().back().position - position(pair),
                                              copy_.cuts().back().position - copy_position(pair));
-        return equal_pair(cut_at(reference_, position(pair) + bytes),
-                          cut_at(copy_, copy_position(pair) + bytes),
+        return equal_pair(reference_.cut_at(position(pair) + bytes),
+                          copy_.cut_at(copy_position(pair) + bytes),
                           pair);
-    }
-
-    static std::optional<std::size_t> cut_at(const Strip& strip, std::uint64_t position) {
-        const auto& cuts = strip.cuts();
-        const auto found = std::partition_point(
-            cuts.begin(), cuts.end(), [&](const Cut& cut) { return cut.position < position; });
-        return found != cuts.end() && found->position == position
-                   ? std::optional(static_cast<std::size_t>(found - cuts.begin()))
-                   : std::nullopt;
     }
 
     // These, if the bytes from there to the pair, or from the pair to there, are known to be the same in both.

@@ -64,15 +64,17 @@ std::uint64_t Strip::moved_between(std::uint64_t begin, std::uint64_t end) const
     return bytes;
 }
 
+std::optional<std::size_t> Strip::cut_at(std::uint64_t position) const {
+    const auto found = std::partition_point(
+        cuts_.begin(), cuts_.end(), [&](const Cut& cut) { return cut.position < position; });
+    return found != cuts_.end() && found->position == position
+               ? std::optional(static_cast<std::size_t>(found - cuts_.begin()))
+               : std::nullopt;
+}
+
 std::optional<std::uint64_t> Strip::sum_of(std::uint64_t begin, std::uint64_t end) const {
-    const auto from = std::partition_point(
-        cuts_.begin(), cuts_.end(), [&](const Cut& cut) { return cut.position < begin; });
-    const auto to =
-        std::partition_point(from, cuts_.end(), [&](const Cut& cut) { return cut.position < end; });
-    if (to == cuts_.end() || from->position != begin || to->position != end) {
-        return std::nullopt;
-    }
-    return sum_between(*from, *to);
+    const auto from = cut_at(begin), to = cut_at(end);
+    return from && to ? sum_between(cuts_[*from], cuts_[*to]) : std::nullopt;
 }
 
 std::optional<std::uint64_t> sum_between(const Cut& from, const Cut& to) {

@@ -58,6 +58,8 @@ class Strip {
     const MovedPiece& piece_at(std::uint64_t position) const { return pieces_[index_at(position)]; }
     // How many of the bytes there calls moved.
     std::uint64_t moved_between(std::uint64_t begin, std::uint64_t end) const;
+    // Finds the first of the cuts that stand there.
+    std::optional<std::size_t> cut_at(std::uint64_t position) const;
     // Sums up the bytes from one cut to another one; nothing if there are no cuts, or some of the
     // bytes are not known.
     std::optional<std::uint64_t> sum_of(std::uint64_t begin, std::uint64_t end) const;

@@ -28,6 +28,10 @@ class DatumTest(FollowTest):
         os.chmod(self.path("server"), 0o755)
         return self.path("server")
 
+    def assert_said_nothing(self, stderr):
+        """But of files that others on this machine write."""
+        self.assertEqual([line for line in stderr.splitlines() if "writers were left out" not in line], [])
+
     def trail(self, trace, *arguments):
         trail = super().trail(trace, *arguments)
         self.assertIsNone(trail["gaps"], "the way has a hole")

@@ -247,38 +247,6 @@ constexpr ChoiceInfo kFcntl64Choices[] = {
     {0x40a, {"F_GET_SEALS", "none", false}},
 };
 
-constexpr ChoiceInfo kFcntl64ChoicesArm64[] = {
-    {0x0, {"F_DUPFD", "int", true}},
-    {0x1, {"F_GETFD", "none", false}},
-    {0x2, {"F_SETFD", "close_on_exec", true}},
-    {0x3, {"F_GETFL", "none", false}},
-    {0x4, {"F_SETFL", "open_flags_arm", true}},
-    {0x5, {"F_GETLK", "flock_out", false}},
-    {0x6, {"F_SETLK", "flock_in", false}},
-    {0x7, {"F_SETLKW", "flock_in", false}},
-    {0x8, {"F_SETOWN", "pid_or_group", true}},
-    {0x9, {"F_GETOWN", "none", false}},
-    {0xa, {"F_SETSIG", "signal", true}},
-    {0xb, {"F_GETSIG", "none", false}},
-    {0xc, {"F_GETLK64", "pointer", false}},
-    {0xd, {"F_SETLK64", "pointer", false}},
-    {0xe, {"F_SETLKW64", "pointer", false}},
-    {0xf, {"F_SETOWN_EX", "owner_in", false}},
-    {0x10, {"F_GETOWN_EX", "owner_out", false}},
-    {0x11, {"F_GETOWNER_UIDS", "pointer", false}},
-    {0x24, {"F_OFD_GETLK", "flock_out", false}},
-    {0x25, {"F_OFD_SETLK", "flock_in", false}},
-    {0x26, {"F_OFD_SETLKW", "flock_in", false}},
-    {0x400, {"F_SETLEASE", "lock_type", true}},
-    {0x401, {"F_GETLEASE", "none", false}},
-    {0x402, {"F_NOTIFY", "notify_mask", true}},
-    {0x406, {"F_DUPFD_CLOEXEC", "int", true}},
-    {0x407, {"F_SETPIPE_SZ", "int", true}},
-    {0x408, {"F_GETPIPE_SZ", "none", false}},
-    {0x409, {"F_ADD_SEALS", "seals", true}},
-    {0x40a, {"F_GET_SEALS", "none", false}},
-};
-
 constexpr ChoiceInfo kFcntl64ChoicesArm[] = {
     {0x0, {"F_DUPFD", "int", true}},
     {0x1, {"F_GETFD", "none", false}},

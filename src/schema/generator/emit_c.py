@@ -332,7 +332,7 @@ def choices_name(call, abi):
 
 
 def cpp_choices(call):
-    tables = {choices_name(call, abi): call.choices_of(abi) for abi in ABIS if call.choices}
+    tables = {choices_name(call, abi): call.choices_of(abi) for abi in ABIS if call.choices and abi in call.numbers}
     row = lambda word, number, kind: f'    {{{number:#x}, {{"{word}", "{kind}", {str(kind not in HIDDEN).lower()}}}}},\n'
     return "".join(f"constexpr ChoiceInfo {name}[] = {{\n{''.join(row(*choice) for choice in choices)}}};\n\n" for name, choices in tables.items())
 

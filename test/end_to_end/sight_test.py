@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Bytes where no call shows them: rewritten in another form, in memory that processes share, compressed and encrypted."""
 
+import json
 import os
 import random
 import subprocess
@@ -72,6 +73,26 @@ with context.wrap_socket(listener.accept()[0], server_side=True) as talk, open("
         target.write(got)
     talk.unwrap()
 os.wait()
+"""
+
+# Writes a file by two operations of an io_uring; prints what the kernel took.
+RING = r"""
+import ctypes, mmap, os, struct
+IO_URING_SETUP, IO_URING_ENTER, WRITE, GETEVENTS, SQES = 425, 426, 23, 1, 0x10000000
+syscall = ctypes.CDLL(None, use_errno=True).syscall
+params = ctypes.create_string_buffer(120)
+ring = syscall(IO_URING_SETUP, 4, params)
+assert ring >= 0, os.strerror(ctypes.get_errno())
+tail, array = struct.unpack_from("I", params, 44)[0], struct.unpack_from("I", params, 64)[0]
+queue = mmap.mmap(ring, array + 16)
+entries = mmap.mmap(ring, 4 * 64, offset=SQES)
+text = ctypes.create_string_buffer(b"x" * 1000)
+target = os.open("target", os.O_WRONLY | os.O_CREAT)
+for i in range(2):
+    struct.pack_into("BBHiQQI", entries, i * 64, WRITE, 0, 0, target, i * 1000, ctypes.addressof(text), 1000)
+    struct.pack_into("I", queue, array + i * 4, i)
+struct.pack_into("I", queue, tail, 2)
+print(syscall(IO_URING_ENTER, ring, 2, 2, GETEVENTS, None, 0))
 """
 
 
@@ -173,6 +194,18 @@ class LostSightTest(FollowTest):
         beyond = self.trail(trace, "--path", self.seen(source), "--min-certainty", "possible")
         arrived = [hop["hop"] for hop in beyond["hops"] if hop["path"] and hop["path"].endswith(self.path("target"))]
         self.assertEqual({"likely"}, {link["certainty"] for link in beyond["links"] if link["to_hop"] in arrived})
+
+
+class RingTest(support.EndToEndTest):
+    def test_the_report_says_who_does_io_that_is_not_seen(self):
+        trace = self.record("--", sys.executable, "-c", RING, cwd=self.folder)
+        self.assertEqual(2000, os.path.getsize(self.path("target")))
+        taken, = trace.rows("select sum(result) as taken from events where name = 'io_uring_enter'")
+        self.assertEqual(2, taken["taken"])
+        report = json.loads(subprocess.run([support.DYETRACE, "report", "--json", trace.path], check=True, capture_output=True).stdout)
+        finding, = (finding for finding in report["findings"] if finding["kind"] == "unseen_ring")
+        self.assertIn("gave 2 operations to an io_uring", finding["text"])
+        self.assertEqual(1, len(trace.rows(finding["query"])))
 
 
 if __name__ == "__main__":

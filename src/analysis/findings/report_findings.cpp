@@ -136,6 +136,21 @@ void add_sent_again(const Report& report, Candidates& out) {
     }
 }
 
+// Whatever else a report says of such a process, it may have read and written more.
+void add_unseen_rings(const Report& report, Candidates& out) {
+    for (const UnseenRing& ring : report.unseen_rings) {
+        std::string text = fmt::format(
+            "{} gave {} operation{} to an io_uring: what they read, wrote, sent or "
+            "received is not seen",
+            ring.process,
+            base::with_separators(ring.operations),
+            ring.operations == 1 ? "" : "s");
+        out.push_back(
+            {.finding = {
+                 "unseen_ring", ring.process, std::move(text), 0, proof_of(report, ring.process)}});
+    }
+}
+
 void add_syncs(const Report& report, Candidates& out) {
     // Of several that sync one file each waits for the others.
     std::map<std::string, std::uint64_t> of_file;
@@ -396,6 +411,7 @@ std::vector<Finding> findings_of(const Report& report) {
     Candidates first, others;
     add_killed_processes(report, first);
     add_sent_again(report, first);
+    add_unseen_rings(report, first);
     add_syncs(report, others);
     add_small(report, others);
     add_opens(report, others);

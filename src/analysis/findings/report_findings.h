@@ -2,7 +2,7 @@
 //
 //   sqlite3[4711] spent 58 % of its time in 96 syncs of /tmp/demo.db-journal, which it then deleted
 //
-// Pure and reproducible: the same rows, the same findings, the dearest first; before all others, what ended a process. What a program does with several files, in several
+// Pure and reproducible: the same rows, the same findings, the dearest first; before all others, what ended a process and what has no cost: what TCP sent again, what cannot be seen. What a program does with several files, in several
 // processes or on several hosts is one finding; what programs expect (ENOTTY, EAGAIN of what waits) or what costs next to nothing is none.
 // Limits: kFindingsMax, the rest is not said.
 #pragma once
@@ -27,7 +27,7 @@ struct Proof {
 
 struct Finding {
     std::string
-        kind;  // killed_by_signal, sync_share, small_transfers, repeated_opens, failing_calls, blocked_thread, sent_again
+        kind;  // killed_by_signal, sync_share, small_transfers, repeated_opens, failing_calls, blocked_thread, sent_again, unseen_ring
     std::string
         process;  // "postgres[812]", of several hosts "db1:postgres[812]"; of blocked_thread the thread
     std::string text;           // one sentence, no full stop

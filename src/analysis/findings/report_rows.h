@@ -145,6 +145,12 @@ struct SentAgain {
     std::uint64_t sent_bytes = 0;  // by all calls on these sockets
 };
 
+// A process that gave operations to an io_uring, where no event tells what they moved.
+struct UnseenRing {
+    std::string process;
+    std::uint64_t operations = 0;
+};
+
 struct Report {
     std::string trace;  // its path
     bool recording = false;
@@ -161,6 +167,7 @@ struct Report {
     std::vector<ThreadTime> threads;  // those that waited longest
     std::vector<BlockedThread> blocked;
     std::vector<SentAgain> sent_again;
+    std::vector<UnseenRing> unseen_rings;
     std::vector<KilledProcess> killed_processes;
     std::vector<GapRow> gaps;
     std::vector<CoverageRow> not_covered;

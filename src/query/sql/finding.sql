@@ -7,6 +7,9 @@ select * from events where $who and name = 'signal_deliver' and result = $signal
 -- statement sent_again: what TCP sent again on sockets of the process.
 select * from retransmissions where object_id in (select object_id from events where $who and object_type = 'socket') order by time_ns
 
+-- statement unseen_ring: the calls that gave operations to a ring.
+select * from events where $who and name = 'io_uring_enter' and result > 0 order by start_ns
+
 -- statement sync_share: the syncs of the file.
 select * from events where $who and name in ('fsync', 'fdatasync', 'msync', 'sync_file_range') and path = $path order by start_ns
 

@@ -15,6 +15,7 @@ SELECT coalesce(p.process, '?') AS process, e.host, e.process_id, e.thread_id, e
        epoch_ns(e.time) AS start_ns, coalesce(e.duration_ns, 0) AS duration_ns, coalesce(e.on_cpu_ns, e.duration_ns, 0) AS on_cpu_ns,
        CASE WHEN e.error IS NULL THEN greatest(coalesce(e.bytes, m.bytes, 0), 0) ELSE 0 END AS bytes, e.state,
        e.transfer, _verb(e.name, e.transfer) AS verb,
+       CASE WHEN e.name = 'io_uring_enter' THEN greatest(e.result, 0) END AS submitted,
        _target_label(e.name, e.object_type, e.path, e.local_port, e.remote_address, e.remote_port) AS target
 FROM _report_events e LEFT JOIN _report_processes p ON p.process_id = e.process_id
 LEFT JOIN _report_parts m ON m.parent_event_id = e.event_id
@@ -25,7 +26,7 @@ WHERE e.kind = 'syscall' AND e.parent_event_id IS NULL;
 CREATE OR REPLACE TEMP TABLE _report_sums AS
 SELECT host, process_id, thread_id, comm, name, class, transfer, error, path, path2, object_type, object_id, target, bytes > 0 AS has_bytes,
        any_value(process) AS process, any_value(tid) AS tid, any_value(verb) AS verb,
-       count(*) AS calls, count(*) FILTER (WHERE state = 'unfinished') AS unfinished, sum(bytes) AS bytes, sum(duration_ns) AS total_ns,
+       count(*) AS calls, count(*) FILTER (WHERE state = 'unfinished') AS unfinished, sum(submitted) AS submitted, sum(bytes) AS bytes, sum(duration_ns) AS total_ns,
        sum(on_cpu_ns) AS on_cpu_ns, max(duration_ns) AS max_ns, min(start_ns) AS begin_ns, max(start_ns + duration_ns) AS end_ns,
        min(file_offset) FILTER (bytes > 0) AS first_byte, max(file_offset + bytes) FILTER (bytes > 0) AS last_byte
 FROM _report_calls GROUP BY ALL;
@@ -110,6 +111,10 @@ senders AS (SELECT process_id, process, target, object_id, sum(bytes) AS sent FR
             WHERE transfer IN ('write', 'copy_from') AND error IS NULL AND object_id IN (SELECT object_id FROM again) GROUP BY ALL)
 SELECT process, target, sum(segments), sum(a.bytes), coalesce(sum(timers), 0), sum(sent) FROM senders s JOIN again a USING (object_id)
 GROUP BY process_id, process, target HAVING sum(segments) >= 10 ORDER BY sum(segments) DESC, process, target LIMIT 2000
+
+-- statement unseen_rings: who gave operations to an io_uring, where no event tells of them: process, operations. What the kernel takes from a ring without a call
+-- (IORING_SETUP_SQPOLL) nobody counts.
+SELECT process, sum(submitted) FROM _report_sums GROUP BY process_id, process HAVING sum(submitted) > 0 ORDER BY sum(submitted) DESC, process LIMIT 2000
 
 -- statement syncs: who waited for the disk: process, file, calls, total_ns, max_ns, length of the process in ns, whether it deleted the file.
 WITH s AS (SELECT process_id, process, target, sum(calls) AS calls, sum(total_ns) AS total_ns, max(max_ns) AS max_ns

@@ -34,10 +34,11 @@ std::string proof_of(const analysis::Finding& finding) {
         return query::filled(sql::kFindingFailingCalls,
                              {{"who", who(finding)}, {"call", proof.call}, {"error", proof.error}});
     }
-    if (kind == "sent_again" || kind == "blocked_thread") {
-        return query::filled(
-            kind == "sent_again" ? sql::kFindingSentAgain : sql::kFindingBlockedThread,
-            {{"who", who(finding)}});
+    if (kind == "sent_again" || kind == "blocked_thread" || kind == "unseen_ring") {
+        return query::filled(kind == "sent_again"       ? sql::kFindingSentAgain
+                             : kind == "blocked_thread" ? sql::kFindingBlockedThread
+                                                        : sql::kFindingUnseenRing,
+                             {{"who", who(finding)}});
     }
     const bool is_sync = kind == "sync_share", is_small = kind == "small_transfers";
     CHECK(is_sync || is_small || kind == "repeated_opens", kind);

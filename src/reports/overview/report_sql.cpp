@@ -119,6 +119,12 @@ const ReportQuestion kQuestions[] = {
          r.sent_again.push_back(
              {text(c[0]), text(c[1]), number(c[2]), number(c[3]), number(c[4]), number(c[5])});
      }},
+    {"unseen_rings",
+     ReportParts::kFindings,
+     query::sql::kReportUnseenRings,
+     [](analysis::Report& r, ReportCells c) {
+         r.unseen_rings.push_back({text(c[0]), number(c[1])});
+     }},
     {"syncs",
      ReportParts::kFindings,
      query::sql::kReportSyncs,

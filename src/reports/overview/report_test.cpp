@@ -163,6 +163,20 @@ TEST(Findings, say_what_tcp_sent_again) {
         "pid = 2 and object_type = 'socket') order by time_ns");
 }
 
+TEST(Findings, name_who_does_io_that_is_not_seen) {
+    analysis::Report report;
+    report.small = {{"dd[1]", "read", "/x", 40'000, 480'000, 30 * kMs, 50 * kMs}};
+    report.unseen_rings = {{"mariadbd[2]", 1'319}, {"mariadbd[3]", 1}};
+    const auto findings = analysis::findings_of(report);
+    ASSERT_EQ(findings.size(), 2u);
+    EXPECT_EQ(findings[0].text,
+              "mariadbd[2] gave 1,319 operations to an io_uring: what they read, wrote, sent or "
+              "received is not seen; much the same in 1 more process");
+    EXPECT_EQ(proof_of(findings[0]),
+              "select * from events where pid = 2 and name = 'io_uring_enter' and result > 0 "
+              "order by start_ns");
+}
+
 TEST(Findings, name_the_cost_and_put_the_dearest_first) {
     analysis::Report report;
     report.small = {{"dd[1]", "read", "/it's", 40'000, 480'000, 30 * kMs, 50 * kMs}};

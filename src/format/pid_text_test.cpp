@@ -1,5 +1,6 @@
 #include "format/pid_text.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/socket.h>

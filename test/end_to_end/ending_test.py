@@ -81,15 +81,12 @@ class EndingTest(support.EndToEndTest):
         with open(f"/proc/{self.sealer}/stat", encoding="utf-8") as stat:
             return stat.read().rsplit(")", 1)[1].split()[0] == "S"
 
-    def sealers_of(self, recorder):
-        return [child for child in support.children_of(recorder) if self.is_sealer(child)]
-
     def record_with_a_sealer_that_stands_still(self, start):
         """Returns what `start` returns, the recorder first; its command runs no more, and nothing is sealed. Ends when the summary was said."""
         started = start("--segment-records", "1000", "--", "sh", "-c", f"until test -e {self.path('go')}; do sleep 0.01; done; exec {program('calls')} {self.file('read')} 2 3000")
         recorder = started[0]
-        self.wait_for(lambda: self.sealers_of(recorder), "the sealer runs")
-        (self.sealer,) = self.sealers_of(recorder)
+        self.wait_for(lambda: support.children_of(recorder, "dyetrace-store"), "the sealer runs")
+        (self.sealer,) = support.children_of(recorder, "dyetrace-store")
         self.wait_for(self.sealer_sleeps, "it waits for something to seal")
         os.sched_setscheduler(self.sealer, os.SCHED_IDLE, os.sched_param(0))
         os.kill(self.sealer, signal.SIGSTOP)

@@ -341,6 +341,24 @@ with open("stored", "rb") as stored, open("copy", "wb") as copy:
         self.assertEqual((os.path.basename(copy["what"]), copy["end"], shorter["begin"], shorter["end"]), ("part", 300_000, 300_000, 400_000))
         self.assertRegex(self.verify(trace, "--path", self.seen(self.path("source")), status=3), r"\nshorter    \S.* 0–300,000, by 100,000 bytes\n")
 
+    def test_what_the_kernel_put_after_another_file_is_known_to_be_shorter(self):
+        """What `cat a b > c` leaves of b on a full disk, where cat lets the kernel copy."""
+        self.random_file("first", 400_000)
+        self.random_file("second", 300_000)
+        script = ("import os\n"
+                  "target = os.open('c', os.O_WRONLY | os.O_CREAT)\n"
+                  "for name, size in (('a', 400_000), ('b', 200_000)):\n"
+                  "    source = os.open(name, os.O_RDONLY)\n"
+                  "    while size > 0:\n"
+                  "        size -= os.copy_file_range(source, target, size)\n")
+        trace = self.record("--content=anchors", "--", "sh", "-c", 'cat first > a; cat second > b; "$0" -c "$1"', sys.executable, script, cwd=self.folder)
+        answer = self.answer(trace, self.path("c"), status=3)
+        (shorter,) = answer["shorter"]
+        copy = answer["copies"][shorter["copy"]]
+        self.assertEqual((copy["name"], copy["end"], copy["begin2"], copy["end2"]), ("copy_file_range", 200_000, 400_000, 600_000))
+        self.assertEqual((shorter["begin"], shorter["end"]), (200_000, 300_000))
+        self.assertRegex(self.verify(trace, "--path", self.seen(self.path("c")), status=3), r"\nshorter    \S.* 400,000–600,000, by 100,000 bytes\n")
+
     def test_what_cannot_be_verified_is_said(self):
         self.random_file("source", 50_000)
         keyed = self.record("--content=anchors", "--content-key", "hex:" + "7" * 32, "--", "cp", "source", "copy", cwd=self.folder)

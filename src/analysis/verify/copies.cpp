@@ -359,8 +359,7 @@ class Family {
         if (!good.in_file || good.object == 0) {
             return std::nullopt;
         }
-        const std::uint64_t good_end =
-            change.good_begin + (change.stretch.end - change.stretch.begin);
+        const std::uint64_t bytes = change.stretch.end - change.stretch.begin;
         for (std::size_t i = 0; i < copies_.size(); ++i) {
             const Copy& copy = copies_[i];
             if (copy.object2 != good.object ||
@@ -369,8 +368,9 @@ class Family {
             }
             const bool is_same =
                 comparisons_.contains(i) && stretches_in(i, change.stretch).empty();
-            const MovedPiece& piece = copy.strip.piece_at(change.good_begin);
-            if (!is_same && copy.strip.moved_between(change.good_begin, good_end) > 0 &&
+            const std::uint64_t begin = change.good_begin - copy.shift2;
+            const MovedPiece& piece = copy.strip.piece_at(begin);
+            if (!is_same && copy.strip.moved_between(begin, begin + bytes) > 0 &&
                 piece.end_ns > good.strip.piece_at(change.good_begin).end_ns) {
                 return piece.event;
             }

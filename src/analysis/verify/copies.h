@@ -41,6 +41,8 @@ struct Copy {
     std::uint64_t first_ns = 0;
     bool in_file = false;  // a file's bytes; else those of a connection or a pipe
     Strip strip;
+    // What the kernel copied from file to file (copy_file_range) has the places that it had in `object`. In `object2` it lies so much farther, modulo 2^64.
+    std::uint64_t shift2 = 0;
 };
 
 // Bytes went from one copy to another one.

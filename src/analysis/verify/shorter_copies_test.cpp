@@ -20,6 +20,18 @@ class ShorterCopiesTest : public ::testing::Test {
         add(bytes, 0, object, first);
         links_.push_back({0, copies_.size() - 1, FlowRule::kAnchor});
     }
+    // From file to file, behind bytes that are there.
+    void add_put_after(const std::string& bytes,
+                       std::uint64_t from,
+                       std::uint64_t to,
+                       std::uint64_t shift2,
+                       std::uint64_t first = 0) {
+        add(bytes, from, to, first);
+        copies_.back().shift2 = shift2;
+        if (from == copies_[0].object) {
+            links_.push_back({0, copies_.size() - 1, FlowRule::kFile});
+        }
+    }
     CopyVerdict verdict() const { return verify(copies_, links_, {}); }
 
   private:
@@ -52,6 +64,15 @@ TEST_F(ShorterCopiesTest, end_before_what_they_are_copies_of) {
 TEST_F(ShorterCopiesTest, are_not_those_that_another_process_went_on_with) {
     add_file(kContent.substr(0, 20'000), 201);
     add_file(kContent.substr(20'000), 201, 20'000);
+    EXPECT_TRUE(verdict().shorter.empty());
+}
+
+// `cat a b > file` where cat lets the kernel copy, and the disk is full.
+TEST_F(ShorterCopiesTest, are_known_where_others_were_put_before_them_by_the_kernel) {
+    add_put_after(random_bytes(40'000, 5), 102, 201, 0);
+    add_put_after(kContent.substr(0, 20'000), 100, 201, 40'000);
+    EXPECT_EQ(verdict().shorter, (std::vector<ShorterCopy>{{0, 2, 20'000, 30'000}}));
+    add_put_after(kContent.substr(20'000), 100, 201, 40'000, 20'000);
     EXPECT_TRUE(verdict().shorter.empty());
 }
 

@@ -19,7 +19,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/verify/byte_differences.h"
@@ -33,6 +35,8 @@ inline constexpr std::size_t kChangesTold = 20;  // a screen; --json has all
 struct CopyLabels {
     std::string who, name, what;
     std::uint64_t begin = 0, end = 0;  // positions in the object
+    // What the kernel copied from object to object: positions in the second one.
+    std::optional<std::pair<std::uint64_t, std::uint64_t>> range2 = std::nullopt;
     std::uint64_t calls = 0;
     std::uint64_t first_event = 0;
     std::uint64_t start_ns = 0;

@@ -52,6 +52,9 @@ std::string id_text(std::uint64_t id) {
 Json copy_json(const CopyLabels& copy, std::size_t number) {
     Json json = Json::object();
     json.set("copy", number).set("process", copy.who).set("name", copy.name).set("what", copy.what);
+    if (copy.range2) {
+        json.set("begin2", copy.range2->first).set("end2", copy.range2->second);
+    }
     return json.set("begin", copy.begin)
         .set("end", copy.end)
         .set("calls", copy.calls)

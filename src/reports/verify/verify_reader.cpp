@@ -51,6 +51,15 @@ const Side& placing_side(const Operation& operation) {
                                                                            : operation.to;
 }
 
+// How much farther bytes lie in the file that they were put into; as it was last, where it changed.
+std::uint64_t shift2_of(const std::vector<Operation>& operations) {
+    const Operation& last = operations.back();
+    const bool from_file_to_file = last.from.channel == Channel::kFile &&
+                                   last.to.channel == Channel::kFile &&
+                                   last.from.offset != kUnknown && last.to.offset != kUnknown;
+    return from_file_to_file ? last.to.offset - last.from.offset : 0;
+}
+
 bool has_places(const Side& side) {
     return side.channel == Channel::kFile || side.channel == Channel::kTcp;
 }
@@ -190,8 +199,9 @@ class CopyReader {
                 return std::pair(a.end_ns, a.event) < std::pair(b.end_ns, b.event);
             });
             const bool in_file = placing_side(operations.front()).channel == Channel::kFile;
+            const std::uint64_t shift2 = shift2_of(operations);
             for (analysis::Strip& strip : analysis::strips_of(pieces_of(operations, sums))) {
-                add_copy(key, in_file, std::move(strip));
+                add_copy(key, in_file, shift2, std::move(strip));
             }
         }
     }
@@ -226,7 +236,7 @@ class CopyReader {
     }
 
     // A copy is as old as the first of its bytes that are asked about: a log may have others from long before.
-    void add_copy(const Key& key, bool in_file, analysis::Strip strip) {
+    void add_copy(const Key& key, bool in_file, std::uint64_t shift2, analysis::Strip strip) {
         std::uint64_t first_ns = UINT64_MAX, first_reached_ns = UINT64_MAX;
         for (const MovedPiece& piece : strip.pieces()) {
             first_ns = std::min(first_ns, piece.end_ns);
@@ -241,7 +251,8 @@ class CopyReader {
                            .object2 = to,
                            .first_ns = first_reached_ns == UINT64_MAX ? first_ns : first_reached_ns,
                            .in_file = in_file,
-                           .strip = std::move(strip)});
+                           .strip = std::move(strip),
+                           .shift2 = shift2});
     }
 
     std::vector<CopyLink> links() const {
@@ -324,11 +335,15 @@ class CopyReader {
         for (const Copy& copy : copies_) {
             query::EventLabels event = labels_of(copy.strip.pieces().front().event);
             event.start_ns = clock.at(copy.strip.pieces().front().event, event.start_ns);
+            const std::pair range2{copy.strip.begin() + copy.shift2,
+                                   copy.strip.end() + copy.shift2};
+            const bool has_range2 = copy.in_file && copy.object != 0 && copy.object2 != 0;
             answer.copies.push_back({.who = event.who,
                                      .name = event.name,
                                      .what = event.what,
                                      .begin = copy.strip.begin(),
                                      .end = copy.strip.end(),
+                                     .range2 = has_range2 ? std::optional(range2) : std::nullopt,
                                      .calls = copy.strip.pieces().size(),
                                      .first_event = copy.strip.pieces().front().event,
                                      .start_ns = event.start_ns});

@@ -266,10 +266,11 @@ class Writer {
         const auto& shorter = answer_.verdict.shorter;
         for (std::size_t i = 0; i < std::min(shorter.size(), kShorterTold); ++i) {
             const CopyLabels& copy = answer_.copies[shorter[i].copy];
+            const auto [begin, end] = copy.range2.value_or(std::pair(copy.begin, copy.end));
             add_line("shorter    ",
                      copy,
                      fmt::format(" {}, by {}",
-                                 range_text(copy.begin, copy.end),
+                                 range_text(begin, end),
                                  plural(shorter[i].end - shorter[i].begin, "byte", "bytes")));
         }
         add_rest(shorter.size(), kShorterTold);

@@ -358,6 +358,8 @@ with open("stored", "rb") as stored, open("copy", "wb") as copy:
         self.assertEqual((copy["name"], copy["end"], copy["begin2"], copy["end2"]), ("copy_file_range", 200_000, 400_000, 600_000))
         self.assertEqual((shorter["begin"], shorter["end"]), (200_000, 300_000))
         self.assertRegex(self.verify(trace, "--path", self.seen(self.path("c")), status=3), r"\nshorter    \S.* 400,000–600,000, by 100,000 bytes\n")
+        (shorter,) = self.answer(trace, f"{self.path('c')}:590000-700000", status=3)["shorter"]
+        self.assertEqual((shorter["begin"], shorter["end"]), (200_000, 300_000))
 
     def test_what_cannot_be_verified_is_said(self):
         self.random_file("source", 50_000)

@@ -273,21 +273,28 @@ class CopyReader {
         if (!question_.path || (question_.path->begin == 0 && question_.path->end == UINT64_MAX)) {
             return;
         }
-        std::map<std::size_t, std::vector<analysis::StripComparison>> in_file;  // by reference
+        struct InFile {
+            analysis::StripComparison comparison;
+            std::uint64_t shift;  // from places in the copy to those in the file
+        };
+        std::map<std::size_t, std::vector<InFile>> in_file;  // by reference
         for (const std::size_t reference : verdict.references) {
             for (const Copy& copy : copies_) {
-                if (objects_.contains(copy.object) || objects_.contains(copy.object2)) {
+                const bool is_from = objects_.contains(copy.object);
+                if (is_from || objects_.contains(copy.object2)) {
                     in_file[reference].push_back(
-                        analysis::compare_strips(copies_[reference].strip, copy.strip));
+                        {analysis::compare_strips(copies_[reference].strip, copy.strip),
+                         is_from ? 0 : copy.shift2});
                 }
             }
         }
         const auto is_elsewhere =
             [&](std::size_t reference, std::uint64_t begin, std::uint64_t end) {
-                const auto& comparisons = in_file[reference];
-                return std::none_of(comparisons.begin(), comparisons.end(), [&](const auto& one) {
-                    return !one.places.empty() && one.place_of(begin) < question_.path->end &&
-                           one.place_of(end) > question_.path->begin;
+                const auto& copies = in_file[reference];
+                return std::none_of(copies.begin(), copies.end(), [&](const InFile& one) {
+                    return !one.comparison.places.empty() &&
+                           one.comparison.place_of(begin) + one.shift < question_.path->end &&
+                           one.comparison.place_of(end) + one.shift > question_.path->begin;
                 });
             };
         const auto changes_elsewhere = [&](const analysis::Change& change) {

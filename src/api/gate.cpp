@@ -30,9 +30,6 @@ int milliseconds_until(Clock::time_point until) {
 
 }  // namespace
 
-Connection::Connection(base::Fd socket, std::chrono::milliseconds body_max)
-    : socket_(std::move(socket)), body_max_(body_max) {}
-
 bool Connection::wait_for(short events, Clock::time_point until) const {
     for (;;) {
         pollfd poll{socket_.get(), events, 0};
@@ -199,7 +196,7 @@ void Gate::accept_new() {
         });
         waiting_.erase(least);
     }
-    waiting_.push_back(std::make_unique<Connection>(std::move(socket), options_.body_max));
+    waiting_.push_back(std::make_unique<Connection>(std::move(socket)));
     waiting_.back()->until_ = Clock::now() + options_.head_max;
 }
 

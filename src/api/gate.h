@@ -20,6 +20,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/bounded_queue.h"
@@ -47,7 +48,7 @@ class Connection : public httplib::Stream {
   public:
     using Clock = std::chrono::steady_clock;
 
-    Connection(base::Fd socket, std::chrono::milliseconds body_max);
+    explicit Connection(base::Fd socket) : socket_(std::move(socket)) {}
 
     bool is_readable() const override;
     bool is_writable() const override;
@@ -67,8 +68,7 @@ class Connection : public httplib::Stream {
     std::size_t head_bytes() const;  // with its empty line; 0: it is not whole
 
     base::Fd socket_;
-    std::string buffer_;  // came, and nobody read it yet
-    std::chrono::milliseconds body_max_;
+    std::string buffer_;       // came, and nobody read it yet
     Clock::time_point until_;  // closed if nothing is whole by then
     State state_ = State::kWaiting;
     bool was_served_ = false;

@@ -29,8 +29,7 @@ std::vector<std::string> words_of(std::string_view sql) {
         words.push_back(base::lower(sql.substr(begin, at - begin)));
     }
     std::ranges::sort(words);
-    const auto [end, last] = std::ranges::unique(words);
-    words.erase(end, last);
+    words.erase(std::unique(words.begin(), words.end()), words.end());
     return words;
 }
 

@@ -435,7 +435,7 @@ TEST_F(CopiesTest, of_a_file_that_two_read_and_nobody_wrote_are_held_against_eac
 
 // A server reads the head of a file, and sends the rest without looking.
 TEST_F(CopiesTest, of_a_file_are_held_against_who_read_most_of_it) {
-    for (const std::uint64_t process : {1, 2, 3}) {
+    for (const std::uint64_t process : {1u, 2u, 3u}) {
         copies_.push_back(
             {.process = process,
              .object = 9,

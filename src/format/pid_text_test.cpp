@@ -50,7 +50,7 @@ schema::Dictionary dictionary(std::uint32_t namespace_of_caller = kInner) {
     return known;
 }
 
-std::string shown(Call call, const PidStyle& pids, const schema::Dictionary& known) {
+std::string shown(const Call& call, const PidStyle& pids, const schema::Dictionary& known) {
     return call.line({.pids = pids, .result_column = 1}, known);
 }
 

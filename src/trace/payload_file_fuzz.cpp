@@ -74,9 +74,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (size >= sizeof(trace::PayloadHeader)) {
         trace::put_checksums_right(bytes);
     }
-    static const auto folder = base::memory_folder();
+    static const auto kFolder = base::memory_folder();
     const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    base::write_file_atomically(trace::payload_path(folder.path()), text).value();
-    trace::read_everything(folder.path());
+    base::write_file_atomically(trace::payload_path(kFolder.path()), text).value();
+    trace::read_everything(kFolder.path());
     return 0;
 }

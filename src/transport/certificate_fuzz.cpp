@@ -26,14 +26,14 @@ std::string_view take_file(std::string_view& rest) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace dyetrace;
-    static const auto folder = base::memory_folder();
+    static const auto kFolder = base::memory_folder();
     std::string_view rest(reinterpret_cast<const char*>(data), size);
-    for (const std::string& path : {transport::authority_path(folder.path()),
-                                    transport::certificate_path(folder.path()),
-                                    transport::key_path(folder.path())}) {
+    for (const std::string& path : {transport::authority_path(kFolder.path()),
+                                    transport::certificate_path(kFolder.path()),
+                                    transport::key_path(kFolder.path())}) {
         base::write_file_atomically(path, take_file(rest)).value();
     }
-    const auto checked = transport::check_certificate(folder.path());
+    const auto checked = transport::check_certificate(kFolder.path());
     CHECK(checked.ok() || !checked.error().text().empty());
     return 0;
 }

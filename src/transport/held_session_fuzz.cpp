@@ -65,8 +65,8 @@ void send(HeldSession& session, const std::string& folder) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     google::protobuf::SetLogHandler(nullptr);  // text that is no UTF-8 is refused without a word
     using namespace dyetrace;
-    static const auto made = base::memory_folder();
-    const std::string folder = made.path() + "/s";
+    static const auto kFolder = base::memory_folder();
+    const std::string folder = kFolder.path() + "/s";
     std::filesystem::remove_all(folder);
     transport::make_trace(folder);
     auto session = transport::HeldSession::adopt(folder, "s");

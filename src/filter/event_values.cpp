@@ -56,6 +56,34 @@ Value object_type(const schema::Object* object) {
                              : Value{};
 }
 
+// What the content of its bytes says.
+Value content_value(const SyscallEvent& e, EventColumn column) {
+    const auto content = schema::content_of(e);
+    const auto dyes = schema::dyes_found_in(e);
+    const bool is_whole = content && content->unread_bytes == 0;
+    switch (column) {
+        case EventColumn::kFingerprint:
+            return number_if(is_whole, is_whole ? signed_bits(content->fingerprint) : 0);
+        case EventColumn::kUnreadBytes:
+            return number_if(content || dyes,
+                             content ? content->unread_bytes
+                             : dyes  ? dyes->unread_bytes
+                                     : 0);
+        case EventColumn::kContentSum: {
+            const bool has_sum = is_whole && content->has_sum;
+            return number_if(has_sum, has_sum ? signed_bits(content->sum) : 0);
+        }
+        case EventColumn::kDistinctBytes: {
+            const bool is_known = content && content->distinct_bytes > 0;
+            return number_if(is_known, is_known ? content->distinct_bytes : 0);
+        }
+        case EventColumn::kAnchorsDropped:
+            return number_if(content.has_value(), content ? content->anchors_dropped : 0);
+        default:  // kDyeHits
+            return number_if(dyes && dyes->hits > 0, dyes ? dyes->hits : 0);
+    }
+}
+
 }  // namespace
 
 TextBuffers::TextBuffers() : buffers_(schema::event_columns().size()) {}
@@ -424,36 +452,12 @@ Value EventValues::of_only(const SyscallEvent& e, EventColumn column) const {
             return given ? Value::of(buffers_.escaped(column, *given)) : Value{};
         }
         case EventColumn::kFingerprint:
-        case EventColumn::kUnreadBytes: {
-            const auto content = schema::content_of(e);
-            const bool is_whole = content && content->unread_bytes == 0;
-            if (column == EventColumn::kFingerprint) {
-                return number_if(is_whole, is_whole ? signed_bits(content->fingerprint) : 0);
-            }
-            const auto dyes = schema::dyes_found_in(e);
-            return number_if(content || dyes,
-                             content ? content->unread_bytes
-                             : dyes  ? dyes->unread_bytes
-                                     : 0);
-        }
-        case EventColumn::kContentSum: {
-            const auto content = schema::content_of(e);
-            const bool is_whole = content && content->has_sum && content->unread_bytes == 0;
-            return number_if(is_whole, is_whole ? signed_bits(content->sum) : 0);
-        }
-        case EventColumn::kDistinctBytes: {
-            const auto content = schema::content_of(e);
-            const bool is_known = content && content->distinct_bytes > 0;
-            return number_if(is_known, is_known ? content->distinct_bytes : 0);
-        }
-        case EventColumn::kAnchorsDropped: {
-            const auto content = schema::content_of(e);
-            return number_if(content.has_value(), content ? content->anchors_dropped : 0);
-        }
-        case EventColumn::kDyeHits: {
-            const auto dyes = schema::dyes_found_in(e);
-            return number_if(dyes && dyes->hits > 0, dyes ? dyes->hits : 0);
-        }
+        case EventColumn::kUnreadBytes:
+        case EventColumn::kContentSum:
+        case EventColumn::kDistinctBytes:
+        case EventColumn::kAnchorsDropped:
+        case EventColumn::kDyeHits:
+            return content_value(e, column);
         case EventColumn::kTargetProcessId: {
             const bool known = has(SyscallEvent::kHasTarget) && e.target_start_ns > 0;
             return number_if(known, schema::task_id(host_index_, e.target_start_ns, e.target_tid));

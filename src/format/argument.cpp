@@ -246,12 +246,12 @@ void CallText::append_argument(std::string& out, std::size_t index) const {
         append_sched_core(out, index);
         return;
     }
-    const Printer printer = printer_of(argument);
-    if (!(this->*printer)(out, index)) {
+    if (!(this->*printer_of(argument))(out, index)) {
         append_address(out, index);
     }
 }
 
+// NOLINTNEXTLINE(readability-function-size): a table
 CallText::Printer CallText::printer_of(const schema::ArgumentInfo& argument) {
     static constexpr std::array kPrinters{
         TypePrinter{"fd", &CallText::print_descriptor},

@@ -73,6 +73,7 @@ class CallText {
     void append_error(std::string& out) const;
     void append_message_dumps(std::string& out, std::size_t index) const;
     bool append_returned_structure(std::string& out) const;
+    void append_ready(std::string& out, bool in_sets) const;
     void append_ready_sets(std::string& out) const;
     void append_time_left(std::string& out, std::size_t index) const;
 

@@ -53,7 +53,7 @@ std::string constant_text(const std::string& number, std::string_view names, Con
 
 std::string constant_text(std::string_view type, std::uint64_t value, Constants constants) {
     const schema::FlagSet* set = schema::find_flag_set(type);
-    const std::string names = schema::flags_text(type, value);
+    std::string names = schema::flags_text(type, value);
     if (set == nullptr) {
         return names;
     }

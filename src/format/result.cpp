@@ -71,29 +71,33 @@ void CallText::append_ready_sets(std::string& out) const {
     }
 }
 
+// 1 ([{fd=5, revents=POLLIN}]), 2 (in [3 5], left {…}), 0 (Timeout)
+void CallText::append_ready(std::string& out, bool in_sets) const {
+    if (event_.result == 0) {
+        out.append("0 (Timeout)");
+        return;
+    }
+    std::string ready = "(";
+    if (in_sets) {
+        append_ready_sets(ready);
+        append_time_left(ready, 4);
+    } else {
+        const auto set = attached(schema::Attachment::kStructure, 0);
+        if (set) {
+            append_pollfds(ready, *set, value(0), 0, true, limits_);
+        }
+        append_time_left(ready, 2);
+    }
+    print(out, "{} {})", event_.result, ready);
+}
+
 // What strace shows after the number: the ready descriptors of a poll, the flags of F_GETFL.
 bool CallText::append_returned_structure(std::string& out) const {
     const bool polls = info_.name == "poll" || info_.name == "ppoll";
     const bool selects =
         info_.name == "select" || info_.name == "pselect6" || info_.name == "_newselect";
     if (polls || selects) {
-        if (event_.result == 0) {
-            out.append("0 (Timeout)");
-            return true;
-        }
-        std::string ready = "(";
-        if (selects) {
-            append_ready_sets(ready);
-            append_time_left(ready, 4);
-        } else {
-            const auto set = attached(schema::Attachment::kStructure, 0);
-            if (set) {
-                append_pollfds(ready, *set, value(0), 0, true, limits_);
-            }
-            append_time_left(ready, 2);
-        }
-        out.append(fmt::format("{}", event_.result));
-        out.append(fmt::format(" {})", ready));
+        append_ready(out, selects);
         return true;
     }
     if (info_.name == "recvmmsg" && value(4) != 0) {

@@ -82,7 +82,7 @@ Result<void> Listener::watch_processes() {
                 continue;
             }
             found = true;
-            const Result<void> done = capture_.watch(process);
+            Result<void> done = capture_.watch(process);
             if (!done.ok() && done.error().code() != ErrorCode::kNotFound &&
                 done.error().code() != ErrorCode::kUnsupported) {
                 return done;

@@ -114,12 +114,12 @@ class Turn {
   public:
     // Error: cancelled before those who came first were done.
     static Result<Turn> wait(const std::string& path, const std::atomic<bool>* cancelled) {
-        std::unique_lock lock(mutex);
-        while (!taken.insert(path).second) {
+        std::unique_lock lock(mutex_);
+        while (!taken_.insert(path).second) {
             if (cancelled != nullptr && cancelled->load()) {
                 return Error(ErrorCode::kInterrupted, "interrupted while another made it");
             }
-            given_back.wait_for(lock, kLookEvery);
+            given_back_.wait_for(lock, kLookEvery);
         }
         return Turn(path);
     }
@@ -128,10 +128,10 @@ class Turn {
     ~Turn() {
         if (!path_.empty()) {
             {
-                const std::lock_guard lock(mutex);
-                taken.erase(path_);
+                const std::lock_guard lock(mutex_);
+                taken_.erase(path_);
             }
-            given_back.notify_all();
+            given_back_.notify_all();
         }
     }
 
@@ -140,9 +140,9 @@ class Turn {
 
     static constexpr std::chrono::milliseconds kLookEvery{20};  // whether it was cancelled
 
-    static inline std::mutex mutex;
-    static inline std::condition_variable given_back;
-    static inline std::set<std::string> taken;
+    static inline std::mutex mutex_;
+    static inline std::condition_variable given_back_;
+    static inline std::set<std::string> taken_;
 
     std::string path_;
 };

@@ -96,7 +96,7 @@ std::string unknown_option(const CLI::App& verb, const std::vector<std::string>&
         if (word.size() < 2 || word[0] != '-') {
             continue;
         }
-        const std::string name =
+        std::string name =
             word.starts_with("--") ? word.substr(0, word.find('=')) : word.substr(0, 2);
         if (verb.get_option_no_throw(name) == nullptr) {
             return name;
@@ -119,7 +119,7 @@ std::string error_text(const CLI::ParseError& error,
                            unknown,
                            guess.empty() ? "" : fmt::format(", did you mean '--{}'?", guess));
     }
-    const std::string text = error.what();
+    std::string text = error.what();
     const std::size_t colon = text.find(": ");
     if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && colon != std::string::npos) {
         std::string left_over = text.substr(colon + 2);

@@ -24,8 +24,6 @@ namespace {
 
 using analysis::TwinFinder;
 using analysis::TwinHandle;
-using analysis::TwinPart;
-using analysis::TwinRecord;
 using analysis::Twins;
 using Numbers = std::vector<std::uint64_t>;
 
@@ -196,6 +194,7 @@ Result<std::string> shared_kernels(store::Database& database) {
         hosts[number_of(row[0])].emplace_back(row[2].text);
     }));
     std::vector<std::string> kernels;
+    kernels.reserve(hosts.size());
     for (const auto& [kernel, names] : hosts) {
         kernels.push_back(fmt::format("{} and {} are one kernel",
                                       fmt::join(names.begin(), names.end() - 1, ", "),

@@ -3,6 +3,7 @@
 
 namespace dyetrace::schema {
 
+// NOLINTNEXTLINE(readability-function-size)
 const char* clustered_events_sql() {
     return
     R"dyetrace(CREATE OR REPLACE VIEW internal.clock_pieces AS SELECT *, unnest(range(_clock_bucket(from_ns), _clock_bucket(to_ns - 1) + 1)) AS bucket

@@ -3,6 +3,7 @@
 
 namespace dyetrace::schema {
 
+// NOLINTNEXTLINE(readability-function-size)
 const char* views_sql() {
     return
     R"dyetrace(CREATE SCHEMA IF NOT EXISTS internal;

@@ -10,7 +10,7 @@
 /* Whether a result is the answer that the call would have to wait, which is no failure: errors.toml. */
 static __always_inline int would_wait(__s64 result, __u32 event_class)
 {
-    switch (-result) {
+    switch (-result) { /* NOLINT(bugprone-branch-clone): a case for each */
     case 11: /* EAGAIN */
         return event_class != 5 /* process */ && event_class != 6 /* memory */;
     case 85: /* ERESTART */

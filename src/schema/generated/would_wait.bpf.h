@@ -10,21 +10,15 @@
 /* Whether a result is the answer that the call would have to wait, which is no failure: errors.toml. */
 static __always_inline int would_wait(__s64 result, __u32 event_class)
 {
-    switch (-result) { /* NOLINT(bugprone-branch-clone): a case for each */
+    switch (-result) {
     case 11: /* EAGAIN */
         return event_class != 5 /* process */ && event_class != 6 /* memory */;
     case 85: /* ERESTART */
-        return 1;
     case 114: /* EALREADY */
-        return 1;
     case 115: /* EINPROGRESS */
-        return 1;
     case 512: /* ERESTARTSYS */
-        return 1;
     case 513: /* ERESTARTNOINTR */
-        return 1;
     case 514: /* ERESTARTNOHAND */
-        return 1;
     case 516: /* ERESTART_RESTARTBLOCK */
         return 1;
     default:

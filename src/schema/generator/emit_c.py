@@ -365,10 +365,11 @@ def cpp_errors(schema):
 
 def would_wait(schema):
     classes = schema.enum("class").values
-    rows = []
+    cases = {}  # by answer
     for name in schema.would_wait.errors:
         is_it = " && ".join(f"event_class != {classes[c]} /* {c} */" for c in schema.would_wait.but.get(name, [])) or "1"
-        rows.append(f"    case {schema.errors[name]}: /* {name} */\n        return {is_it};\n")
+        cases[is_it] = cases.get(is_it, "") + f"    case {schema.errors[name]}: /* {name} */\n"
+    rows = [f"{each}        return {is_it};\n" for is_it, each in cases.items()]
     return (BPF_NOTICE + """
 #pragma once
 
@@ -379,7 +380,7 @@ def would_wait(schema):
 /* Whether a result is the answer that the call would have to wait, which is no failure: errors.toml. */
 static __always_inline int would_wait(__s64 result, __u32 event_class)
 {
-    switch (-result) { /* NOLINT(bugprone-branch-clone): a case for each */
+    switch (-result) {
 """ + "".join(rows) + """    default:
         return 0;
     }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Bytes where no call shows them: rewritten in another form, in memory that processes share, compressed and encrypted."""
 
+import contextlib
 import json
 import os
 import random
@@ -75,7 +76,7 @@ with context.wrap_socket(listener.accept()[0], server_side=True) as talk, open("
 os.wait()
 """
 
-# Writes a file by two operations of an io_uring; prints what the kernel took.
+# Writes a file by two operations of an io_uring.
 RING = r"""
 import ctypes, mmap, os, struct
 IO_URING_SETUP, IO_URING_ENTER, WRITE, GETEVENTS, SQES = 425, 426, 23, 1, 0x10000000
@@ -92,7 +93,7 @@ for i in range(2):
     struct.pack_into("BBHiQQI", entries, i * 64, WRITE, 0, 0, target, i * 1000, ctypes.addressof(text), 1000)
     struct.pack_into("I", queue, array + i * 4, i)
 struct.pack_into("I", queue, tail, 2)
-print(syscall(IO_URING_ENTER, ring, 2, 2, GETEVENTS, None, 0))
+assert syscall(IO_URING_ENTER, ring, 2, 2, GETEVENTS, None, 0) == 2
 """
 
 
@@ -198,6 +199,9 @@ class LostSightTest(FollowTest):
 
 class RingTest(support.EndToEndTest):
     def test_the_report_says_who_does_io_that_is_not_seen(self):
+        with contextlib.suppress(FileNotFoundError), open("/proc/sys/kernel/io_uring_disabled", encoding="ascii") as disabled:
+            if int(disabled.read()) == 2:
+                self.skipTest("kernel.io_uring_disabled is 2: nobody gets a ring here")
         trace = self.record("--", sys.executable, "-c", RING, cwd=self.folder)
         self.assertEqual(2000, os.path.getsize(self.path("target")))
         taken, = trace.rows("select sum(result) as taken from events where name = 'io_uring_enter'")

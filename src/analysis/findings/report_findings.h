@@ -2,8 +2,8 @@
 //
 //   sqlite3[4711] spent 58 % of its time in 96 syncs of /tmp/demo.db-journal, which it then deleted
 //
-// Pure and reproducible: the same rows, the same findings, the dearest first; before all others, what ended a process and what has no cost: what TCP sent again, what cannot be seen. What a program does with several files, in several
-// processes or on several hosts is one finding; what programs expect (ENOTTY, EAGAIN of what waits) or what costs next to nothing is none.
+// Pure and reproducible: the same rows, the same findings, the dearest first; before all others, what ended a process and what has no cost: what TCP
+// sent again, what cannot be seen. What a program does with several files, in several processes or on several hosts is one finding; what programs expect (ENOTTY, EAGAIN of what waits) or what costs next to nothing is none.
 // Limits: kFindingsMax, the rest is not said.
 #pragma once
 

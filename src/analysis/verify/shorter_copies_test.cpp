@@ -20,7 +20,7 @@ class ShorterCopiesTest : public ::testing::Test {
         add(bytes, 0, object, first);
         links_.push_back({0, copies_.size() - 1, FlowRule::kAnchor});
     }
-    // From file to file, behind bytes that are there.
+    // Copied from file to file by the kernel, so much farther on.
     void add_put_after(const std::string& bytes,
                        std::uint64_t from,
                        std::uint64_t to,

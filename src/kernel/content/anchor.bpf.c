@@ -27,7 +27,10 @@ static __always_inline void sum_up_to(struct content_buffer *buffer, __s32 from,
 		high = sum_folded(high * SUM_STEP_HIGH + sum_word(bytes + at, 0), SUM_STEP_HIGH);
 		low = sum_folded(low * SUM_STEP_LOW + sum_word(bytes + at, 0), SUM_STEP_LOW);
 	}
-	for (; at < ANCHOR_STRETCH_BYTES && at < count; at++) {
+	for (; at < count; at++) {
+		opaque(at); /* or both limits become one, of which 6.1 does not know that it is the smaller one */
+		if (at >= ANCHOR_STRETCH_BYTES)
+			break;
 		high = sum_folded(high * 256 + bytes[at], SUM_STEP_HIGH);
 		low = sum_folded(low * 256 + bytes[at], SUM_STEP_LOW);
 	}

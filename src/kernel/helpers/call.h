@@ -184,6 +184,9 @@ static __always_inline void attach_address(struct scratch *scratch, __u64 user, 
 		return;
 	if (length > ADDRESS_BYTES_MAX)
 		length = ADDRESS_BYTES_MAX;
+	opaque(length); /* what was compared may be another register, of which 6.1 does not know that it is the same */
+	if (length > ADDRESS_BYTES_MAX)
+		return;
 	if (bpf_probe_read_user(header + 1, length, (void *)user))
 		return;
 	if (filter_loaded)

@@ -50,6 +50,7 @@ static __always_inline __u32 attach_walked(struct scratch *scratch, __u32 at, __
 	if (from >= PATH_BYTES_MAX || at > at_max)
 		return 0;
 	length = PATH_BYTES_MAX - from;
+	opaque(length); /* or both limits become one of `from`, and 6.1 knows none of the length */
 	if (length > length_max)
 		return 0;
 	header = (void *)scratch->fact.bytes + at;

@@ -1829,7 +1829,7 @@ constexpr FlagSet kFlagSets[] = {
     {"arch_prctl_option", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kArchPrctlOptionValues, {}, "0x0", FlagRest::kHex, false, false, "ARCH_???"},
     {"at_flags", 0xffffffff, 0x0, 0xffff60ff, 0xffff60ff, {}, kAtFlagsBits, "0", FlagRest::kHex, false, false, "AT_???"},
     {"bpf_command", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kBpfCommandValues, {}, "0x0", FlagRest::kHex, false, false, "BPF_???"},
-    {"capability", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kCapabilityValues, {}, "0x0", FlagRest::kHex, false, false, ""},
+    {"capability", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kCapabilityValues, {}, "0x0", FlagRest::kHex, false, false, "CAP_???"},
     {"capability_version", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kCapabilityVersionValues, {}, "0x0", FlagRest::kHex, false, false, ""},
     {"clock_id", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kClockIdValues, {}, "0x0", FlagRest::kDecimal, false, false, "CLOCK_???"},
     {"clone_flags", 0xffffffffffffffff, 0xff, 0xfffffffc00000000, 0xfffffffc000000ff, kCloneFlagsValues, kCloneFlagsBits, "0", FlagRest::kHex, true, false, "CLONE_???"},

@@ -7,6 +7,8 @@
 #include <array>
 #include <map>
 #include <set>
+#include <sstream>
+#include <string>
 
 #include "kernel/rows.h"
 
@@ -99,9 +101,19 @@ TEST_F(Sharing, a_certain_offset_is_right_when_threads_share_a_descriptor) {
     EXPECT_GT(certain, 0u);
 }
 
+// glibc from 2.41 on holds signals back around fork().
+std::string without_masks(const std::string& rows) {
+    std::istringstream all(rows);
+    std::string left;
+    for (std::string row; std::getline(all, row);) {
+        left += row.find("rt_sigprocmask") == std::string::npos ? row + "\n" : "";
+    }
+    return left;
+}
+
 TEST_F(Sharing, a_descriptor_keeps_its_object_in_a_child) {
     const std::string file = make_file("data", "0123456789");
-    const std::string shown = rows([&] {
+    const std::string shown = without_masks(rows([&] {
         char buffer[4];
         REQUIRE(open(file.c_str(), O_RDONLY) == 3);
         REQUIRE(read(3, buffer, 4) == 4);
@@ -113,7 +125,7 @@ TEST_F(Sharing, a_descriptor_keeps_its_object_in_a_child) {
         }
         REQUIRE(waitpid(child, nullptr, 0) == child);
         REQUIRE(read(3, buffer, 4) == 4);
-    });
+    }));
     EXPECT_EQ(shown, lines(R"(
         openat file =3 fd=3 #1 file ~/data "~/data" O_RDONLY size=10 {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
         read file =4 fd=3 #1 file ~/data O_RDONLY @0 size=10 4/4 {"count":4}

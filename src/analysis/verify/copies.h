@@ -43,6 +43,9 @@ struct Copy {
     Strip strip;
     // What the kernel copied from file to file (copy_file_range) has the places that it had in `object`. In `object2` it lies so much farther, modulo 2^64.
     std::uint64_t shift2 = 0;
+
+    std::uint64_t begin2() const { return strip.begin() + shift2; }
+    std::uint64_t end2() const { return strip.end() + shift2; }
 };
 
 // Bytes went from one copy to another one.

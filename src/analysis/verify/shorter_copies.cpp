@@ -10,7 +10,7 @@ namespace {
 // Whether anybody wrote that file to there.
 bool is_written_to(const std::vector<Copy>& copies, std::uint64_t object, std::uint64_t end) {
     return std::any_of(copies.begin(), copies.end(), [&](const Copy& copy) {
-        return copy.in_file && copy.object2 == object && copy.strip.end() + copy.shift2 >= end;
+        return copy.in_file && copy.object2 == object && copy.end2() >= end;
     });
 }
 
@@ -32,7 +32,7 @@ std::vector<ShorterCopy> shorter_copies(const std::vector<Copy>& copies,
         }
         const auto& [here, there] = places.back();
         const std::uint64_t end = here + (copy.strip.end() - there);
-        const std::uint64_t whole_end2 = copy.strip.end() + copy.shift2 + (whole.end() - end);
+        const std::uint64_t whole_end2 = copy.end2() + (whole.end() - end);
         if (end < whole.end() && !is_written_to(copies, copy.object2, whole_end2)) {
             shorter.push_back({reference, member, end, whole.end()});
         }

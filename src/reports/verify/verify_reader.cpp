@@ -342,8 +342,7 @@ class CopyReader {
         for (const Copy& copy : copies_) {
             query::EventLabels event = labels_of(copy.strip.pieces().front().event);
             event.start_ns = clock.at(copy.strip.pieces().front().event, event.start_ns);
-            const std::pair range2{copy.strip.begin() + copy.shift2,
-                                   copy.strip.end() + copy.shift2};
+            const std::pair range2{copy.begin2(), copy.end2()};
             const bool has_range2 = copy.in_file && copy.object != 0 && copy.object2 != 0;
             answer.copies.push_back({.who = event.who,
                                      .name = event.name,

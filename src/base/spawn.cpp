@@ -4,15 +4,23 @@
 #include <spawn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 
 namespace dyetrace::base {
 
-Result<pid_t> spawn_in_background(const std::string& program, std::vector<std::string> words) {
+Result<pid_t> spawn_in_background(const std::string& program,
+                                  std::vector<std::string> words,
+                                  const std::vector<ChildDescriptor>& descriptors) {
     posix_spawn_file_actions_t files;
     posix_spawn_file_actions_init(&files);
+    int last = STDERR_FILENO;
+    for (const ChildDescriptor& descriptor : descriptors) {
+        posix_spawn_file_actions_adddup2(&files, descriptor.ours, descriptor.theirs);
+        last = std::max(last, descriptor.theirs);
+    }
     // close-on-exec comes after posix_spawn() has returned: a child that gets no CPU then would go on holding this program's locks
-    posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
+    posix_spawn_file_actions_addclosefrom_np(&files, last + 1);
     posix_spawnattr_t how;
     sigset_t none;
     sigemptyset(&none);

@@ -3,7 +3,7 @@
 //   TRY(const pid_t sealer, spawn_in_background("/proc/self/exe", {"dyetrace", "seal", trace}));
 //
 // It is spawned, not forked: a child that waits for a CPU before its exec would hold what this process holds, also the links to
-// the kernel's tracepoints. It starts with no signal blocked, and with no descriptor but the first three. The caller waits for it.
+// the kernel's tracepoints. It starts with no signal blocked, and with no descriptor but the first three and those that it is given. The caller waits for it.
 #pragma once
 
 #include <sys/types.h>
@@ -15,6 +15,14 @@
 
 namespace dyetrace::base {
 
-Result<pid_t> spawn_in_background(const std::string& program, std::vector<std::string> words);
+// What the child has as another descriptor than we have.
+struct ChildDescriptor {
+    int ours, theirs;
+};
+
+// `descriptors` are those of the first three that are to be others, and 3, 4, … without a hole.
+Result<pid_t> spawn_in_background(const std::string& program,
+                                  std::vector<std::string> words,
+                                  const std::vector<ChildDescriptor>& descriptors = {});
 
 }  // namespace dyetrace::base

@@ -59,6 +59,14 @@ void Assembler::load(Register to, Register base, std::size_t offset, unsigned by
     add(bits(BPF_LDX | BPF_MEM | size_bits(bytes)), to, base, static_cast<std::int16_t>(offset), 0);
 }
 
+void Assembler::load_frame(Register to, std::ptrdiff_t offset, unsigned bytes) {
+    add(bits(BPF_LDX | BPF_MEM | size_bits(bytes)),
+        to,
+        Register::kFrame,
+        static_cast<std::int16_t>(offset),
+        0);
+}
+
 void Assembler::store(Register base, std::ptrdiff_t offset, Register from, unsigned bytes) {
     add(bits(BPF_STX | BPF_MEM | size_bits(bytes)),
         base,

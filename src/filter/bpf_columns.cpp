@@ -367,35 +367,50 @@ void BpfColumns::compare_16(
     code_.jump(same);
 }
 
+// Where the 16 bytes of a name lie in the filter_input, where they are known; nothing: the column has none.
+std::optional<std::size_t> BpfColumns::find_name(EventColumn column, Exits exits) {
+    if (column == EventColumn::kComm) {
+        need_known(FILTER_KNOWS_TASK, exits.undecided);
+        return offsetof(filter_input, task.comm);
+    }
+    if (column == EventColumn::kFileSystem) {
+        need_object(SyscallEvent::kHasHandle, 0, FILTER_KNOWS_OBJECT, exits);
+        return offsetof(filter_input, object.file_system);
+    }
+    return std::nullopt;
+}
+
+bool BpfColumns::copy_name(EventColumn column, std::ptrdiff_t frame_offset, Exits exits) {
+    const auto offset = find_name(column, exits);
+    if (!offset) {
+        return false;
+    }
+    for (const std::size_t at : {0, 8}) {
+        code_.load(kScratch, kInput, *offset + at, 8);
+        code_.store(Register::kFrame, frame_offset + static_cast<std::ptrdiff_t>(at), kScratch, 8);
+    }
+    return true;
+}
+
 bool BpfColumns::compare_bytes(
     EventColumn column, std::string_view text, Label same, Label different, Exits exits) {
     if (column == EventColumn::kLocalAddress || column == EventColumn::kRemoteAddress) {
         return compare_address(column, text, same, different, exits);
     }
-    if (column != EventColumn::kComm && column != EventColumn::kFileSystem) {
+    const auto offset = find_name(column, exits);
+    if (!offset) {
         return false;
     }
     std::array<std::uint8_t, 16> bytes{};
     const auto shown = bytes_shown_as(text);
     const bool possible =
         shown && shown->size() <= bytes.size() && shown->find('\0') == std::string::npos;
-    if (column == EventColumn::kComm) {
-        need_known(FILTER_KNOWS_TASK, exits.undecided);
-    } else {
-        need_object(SyscallEvent::kHasHandle, 0, FILTER_KNOWS_OBJECT, exits);
-    }
     if (!possible) {
         code_.jump(different);
         return true;
     }
     std::memcpy(bytes.data(), shown->data(), shown->size());
-    const bool comm = column == EventColumn::kComm;
-    compare_16(
-        comm ? offsetof(filter_input, task.comm) : offsetof(filter_input, object.file_system),
-        bytes.data(),
-        bytes.size(),
-        same,
-        different);
+    compare_16(*offset, bytes.data(), bytes.size(), same, different);
     return true;
 }
 

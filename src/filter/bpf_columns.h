@@ -5,6 +5,7 @@
 //   r6 context   r8 event   r9 filter_input   r1 r2 values of the program   r0 r3 used here
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -41,6 +42,9 @@ class BpfColumns {
     // Loads the number that a column of names stands for; false: it is no such column.
     bool load_named(schema::EventColumn column, Register to, Exits exits);
 
+    // Copies the 16 bytes of a column onto the stack, NUL to their end; false: it has none.
+    bool copy_name(schema::EventColumn column, std::ptrdiff_t frame_offset, Exits exits);
+
     // Jumps where 16 bytes are, or are not, those of the column; false: they cannot be compared in the kernel.
     bool compare_bytes(schema::EventColumn column,
                        std::string_view text,
@@ -68,6 +72,7 @@ class BpfColumns {
                      std::uint32_t base_bit,
                      std::uint32_t known_bit,
                      Exits exits);
+    std::optional<std::size_t> find_name(schema::EventColumn column, Exits exits);
     void compare_16(std::size_t offset,
                     const std::uint8_t* bytes,
                     std::size_t size,

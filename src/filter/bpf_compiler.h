@@ -7,9 +7,6 @@
 // only); an event passes if the whole may be TRUE. The Evaluator decides exactly where events are drained. Only the parts of
 // a call (part_event) have columns that their parent has not: whoever writes them passes them on when their call was dropped,
 // or gives up on them knowingly.
-//
-//   may_be_true(a AND b) = may_be_true(a) and may_be_true(b)        may_be_true(NOT a) = may_be_false(a)
-//
 // The code reads nothing of its context but hands it on, so that it loads as any tracing type. Limits: 4,096 instructions;
 // FILTER_ATOMS_MAX string conditions, FILTER_TOKENS_MAX elements each.
 #pragma once

@@ -4,6 +4,8 @@
 // bits may leave 64 bits on the way, because they are right modulo 2^64; what is compared, divided or shifted may not.
 #pragma once
 
+#include <optional>
+
 #include "filter/assembler.h"
 #include "filter/bpf_columns.h"
 #include "filter/expression.h"
@@ -14,11 +16,17 @@ namespace dyetrace::filter {
 struct Ways {
     Label may;
     Label cannot;
+    // Where it goes at once when the kernel cannot decide; nowhere: to `may`. With it `may` means: holds for certain.
+    std::optional<Label> undecided = {};
 };
+
+inline Label undecided_of(Ways ways) {
+    return ways.undecided.value_or(ways.may);
+}
 
 // A condition over NULL cannot hold; one over what the kernel does not know may.
 inline Exits exits_of(Ways ways) {
-    return {.null = ways.cannot, .undecided = ways.may};
+    return {.null = ways.cannot, .undecided = undecided_of(ways)};
 }
 
 class BpfNumbers {

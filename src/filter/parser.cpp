@@ -83,6 +83,17 @@ class Parser {
         return condition;
     }
 
+    Result<Expression> whole_value() {
+        TRY(Operand operand, bits());
+        if (word().kind != TokenKind::kEnd) {
+            return failure(word().at, unexpected());
+        }
+        if (operand.decimal) {
+            return failure(0, "a value here is a whole number or text");
+        }
+        return operand.expression;
+    }
+
   private:
     // A token may be asked for once more than there are: the end stays.
     const Token& word(std::size_t ahead = 0) const {
@@ -473,6 +484,11 @@ class Parser {
 Result<Expression> parse_condition(std::string_view condition) {
     TRY(std::vector<Token> tokens, tokens_of(condition));
     return Parser(condition, std::move(tokens)).whole();
+}
+
+Result<Expression> parse_value(std::string_view value) {
+    TRY(std::vector<Token> tokens, tokens_of(value));
+    return Parser(value, std::move(tokens)).whole_value();
 }
 
 }  // namespace dyetrace::filter

@@ -21,4 +21,7 @@ constexpr std::size_t kNodesMax = 10'000;
 
 Result<Expression> parse_condition(std::string_view condition);
 
+// The same of a value: a column, a constant, or what is calculated of integers.
+Result<Expression> parse_value(std::string_view value);
+
 }  // namespace dyetrace::filter

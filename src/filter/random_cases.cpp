@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -278,7 +279,7 @@ schema::OwnedRecord RandomCases::syscall_event(std::uint64_t sequence) {
 schema::OwnedRecord RandomCases::part_event(std::uint64_t sequence) {
     schema::PartEvent e{};
     e.header.sequence = sequence;
-    e.parent_sequence = sequence - 1;
+    e.parent_sequence = sequence - std::min<std::uint64_t>(sequence, 1);
     e.start_ns = number() / 2;     // make_timestamp_ns takes a BIGINT
     e.duration_ns = number() / 2;  // as long as anybody's clock
     e.result = result();

@@ -1,0 +1,78 @@
+// A question that counts as a BPF program: it adds an event up in a table of groups, in place of the filter's program.
+//
+//   sys_exit builds the event ──► tail call: this program
+//        ├─ the condition says no                   ──► dropped_index, or ends
+//        ├─ all is known here                       ──► groups[key] += event ──► counted_index
+//        └─ undecided, or no room for another group ──► passed_index: the event is written, and counted where it is drained
+//
+//   key     | NULLs: bit i is about key i | key 0 | key 1 | …      8 bytes each, names of 16 bytes 16; what is NULL is 0
+//   value   | count | count | sum, low | sum, high | count | least | …        per aggregate, as its kind needs
+//
+// Limits: those of the filter's program; kGroupKeysMax, kGroupAggregatesMax.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "filter/bpf_columns.h"
+#include "filter/bpf_compiler.h"
+#include "filter/grouping.h"
+#include "filter/string_atoms.h"
+
+namespace dyetrace::filter {
+
+struct BpfGroupTargets {
+    int groups_map_fd = -1;  // per-CPU hash of key_bytes() and value_bytes()
+    int blank_map_fd = -1;   // array with one value of value_bytes(), all zero
+    std::optional<std::uint32_t>
+        counted_index;  // where to go with an event that was counted; without a table it returns 2
+};
+
+class BpfGrouping {
+  public:
+    // kUnsupported: a key or an argument that the kernel does not have.
+    static Result<BpfGrouping> of(const Grouping& grouping, const std::string& host);
+    BpfGrouping() = default;  // counts nothing
+
+    std::size_t key_bytes() const { return key_bytes_; }
+    std::size_t value_bytes() const { return value_bytes_; }
+
+    // Adds the string conditions to `atoms`; nothing: it is too long.
+    std::optional<std::vector<bpf_insn>> program(const BpfLayout& layout,
+                                                 const BpfGroupTargets& targets,
+                                                 StringAtoms& atoms) const;
+
+    // What a program has put there; the partials are those of one CPU.
+    GroupKey key(std::span<const std::byte> bytes) const;
+    std::vector<Partial> partials(std::span<const std::byte> bytes) const;
+
+  private:
+    enum class Form : std::uint8_t {
+        kConstant,  // takes no room
+        kNumber,    // 64 bits
+        kName,      // the number of a name of a closed set
+        kBytes,     // 16 bytes, NUL to their end
+    };
+    struct Part {
+        Expression expression;
+        Form form = Form::kConstant;
+        bool is_signed = false;  // of kNumber
+        std::size_t offset = 0;
+        AggregateKind kind = AggregateKind::kCount;  // of an aggregate
+    };
+    class Writer;
+
+    static Result<Part> part_of(const Expression& expression, const std::string& host);
+
+    Predicate where_;
+    std::vector<Part> keys_, aggregates_;
+    std::size_t key_bytes_ = 8, value_bytes_ = 0;
+};
+
+}  // namespace dyetrace::filter

@@ -1,0 +1,142 @@
+#include "filter/grouping_json.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "filter/parser.h"
+#include "filter/sql_text.h"
+
+namespace dyetrace::filter {
+namespace {
+
+using base::Json;
+
+constexpr std::array<std::string_view, 4> kKinds{"count", "sum", "least", "greatest"};
+
+std::string text_of(Integer number) {
+    const bool is_negative = number < 0;
+    auto rest = static_cast<unsigned __int128>(number);
+    rest = is_negative ? -rest : rest;
+    std::string text;
+    do {
+        text += static_cast<char>('0' + static_cast<int>(rest % 10));
+        rest /= 10;
+    } while (rest != 0);
+    text += is_negative ? "-" : "";
+    return {text.rbegin(), text.rend()};
+}
+
+Result<Integer> integer_in(std::string_view text) {
+    const bool is_negative = text.starts_with('-');
+    unsigned __int128 number = 0;
+    for (const char c : text.substr(is_negative ? 1 : 0)) {
+        if (c < '0' || c > '9') {
+            return Error(ErrorCode::kCorrupt, "a group's number is none");
+        }
+        number = number * 10 + static_cast<unsigned>(c - '0');
+    }
+    return static_cast<Integer>(is_negative ? -number : number);
+}
+
+// Text is text, a number an array of its text, for it has 128 bits.
+Json json_of(const Constant& value) {
+    if (const auto* text = std::get_if<std::string>(&value)) {
+        return Json(*text);
+    }
+    if (const auto* number = std::get_if<Integer>(&value)) {
+        return Json::array().append(text_of(*number));
+    }
+    return {};
+}
+
+Result<Constant> constant_from(const Json& json) {
+    if (json.is_array()) {
+        const auto text = json.items().empty() ? std::nullopt : json.items()[0].as<std::string>();
+        TRY(const Integer number, integer_in(text.value_or("?")));
+        return Constant(number);
+    }
+    const auto text = json.as<std::string>();
+    return text ? Constant(*text) : Constant();
+}
+
+}  // namespace
+
+Json json_of(const Grouping& grouping) {
+    Json keys = Json::array(), aggregates = Json::array();
+    for (const Expression& key : grouping.keys) {
+        keys.append(sql_text(key));
+    }
+    for (const Aggregate& aggregate : grouping.aggregates) {
+        aggregates.append(Json::object()
+                              .set("kind", kKinds.at(static_cast<std::size_t>(aggregate.kind)))
+                              .set("of", sql_text(aggregate.argument)));
+    }
+    return Json::object()
+        .set("where", grouping.where.to_sql())
+        .set("keys", std::move(keys))
+        .set("aggregates", std::move(aggregates));
+}
+
+Result<Grouping> grouping_from(const Json& json) {
+    Grouping grouping;
+    TRY(const std::string where, json.get<std::string>("where"));
+    TRY(grouping.where, Predicate::parse(where));
+    for (const Json& key : json.items_at("keys")) {
+        TRY(Expression expression, parse_value(key.as<std::string>().value_or("")));
+        grouping.keys.push_back(std::move(expression));
+    }
+    for (const Json& item : json.items_at("aggregates")) {
+        TRY(const std::string kind, item.get<std::string>("kind"));
+        TRY(const std::string of, item.get<std::string>("of"));
+        const auto found = std::find(kKinds.begin(), kKinds.end(), kind);
+        if (found == kKinds.end()) {
+            return Error(ErrorCode::kCorrupt, "there is no aggregate '" + kind + "'");
+        }
+        TRY(Expression argument, parse_value(of));
+        grouping.aggregates.push_back(
+            {static_cast<AggregateKind>(found - kKinds.begin()), std::move(argument)});
+    }
+    return grouping;
+}
+
+Json json_of(const Groups& groups) {
+    Json list = Json::array();
+    for (const auto& [key, partials] : groups) {
+        Json values = Json::array(), counts = Json::array();
+        for (const Constant& value : key) {
+            values.append(json_of(value));
+        }
+        for (const Partial& partial : partials) {
+            counts.append(Json::array().append(partial.count).append(text_of(partial.value)));
+        }
+        list.append(
+            Json::object().set("key", std::move(values)).set("partials", std::move(counts)));
+    }
+    return list;
+}
+
+Result<std::vector<Group>> groups_from(const Json& json) {
+    std::vector<Group> groups;
+    for (const Json& item : json.items()) {
+        Group& group = groups.emplace_back();
+        for (const Json& value : item.items_at("key")) {
+            TRY(Constant constant, constant_from(value));
+            group.key.push_back(std::move(constant));
+        }
+        for (const Json& partial : item.items_at("partials")) {
+            const std::vector<Json>& parts = partial.items();
+            const auto count = parts.size() == 2 ? parts[0].as<std::uint64_t>() : std::nullopt;
+            const auto value = parts.size() == 2 ? parts[1].as<std::string>() : std::nullopt;
+            if (!count || !value) {
+                return Error(ErrorCode::kCorrupt, "a group's partial is no count and value");
+            }
+            TRY(const Integer number, integer_in(*value));
+            group.partials.push_back({*count, number});
+        }
+    }
+    return groups;
+}
+
+}  // namespace dyetrace::filter

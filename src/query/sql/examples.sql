@@ -1,4 +1,4 @@
--- What the help of `dyetrace` and of `dyetrace sql` shows, one line each.
+-- What the help of `dyetrace` and of its verbs sql and live show, one line each.
 
 -- statement calls: how often each call was made.
 SELECT name, count(*) FROM events GROUP BY 1

@@ -1,0 +1,499 @@
+#include "query/live/live_plan.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/json.h"
+#include "filter/parser.h"
+#include "filter/sql_text.h"
+#include "query/live/condition_text.h"
+#include "query/live/statement_tree.h"
+#include "schema/generated/columns.h"
+
+namespace dyetrace::query {
+namespace {
+
+using base::Json;
+using filter::AggregateKind;
+using filter::Expression;
+
+constexpr const char* kCounted =
+    "_counted";  // a row per group: keys, then _cN and _vN of each aggregate
+constexpr const char* kRepeated = "_repeated";  // each of them as often as it was counted
+
+std::string_view name_of(schema::SqlType type) {
+    switch (type) {
+        case schema::SqlType::kBoolean:
+            return "BOOLEAN";
+        case schema::SqlType::kDouble:
+            return "DOUBLE";
+        case schema::SqlType::kInteger:
+            return "INTEGER";
+        case schema::SqlType::kTimestampNs:
+            return "TIMESTAMP_NS";
+        case schema::SqlType::kVarchar:
+            return "VARCHAR";
+        default:
+            return "BIGINT";
+    }
+}
+
+// The view's columns and no rows.
+std::string events_table() {
+    std::string columns;
+    for (const schema::EventColumnInfo& column : schema::event_columns()) {
+        columns += fmt::format(
+            "{}\"{}\" {}", columns.empty() ? "" : ", ", column.name, name_of(column.type));
+    }
+    return fmt::format("CREATE TABLE events ({})", columns);
+}
+
+Error no_question(std::string text) {
+    return {ErrorCode::kInvalidArgument, std::move(text)};
+}
+
+}  // namespace
+
+// Makes the plan of one statement.
+class LivePlan::Maker {
+  public:
+    Maker(LivePlan& plan, Json tree) : plan_(plan), tree_(std::move(tree)) {}
+
+    Result<void> make(const std::string& statement) {
+        TRY(find_select());
+        TRY(const auto columns, plan_.engine_.columns_of(statement));
+        TRY(aggregate_names_, names_of_aggregates());
+        name_items(columns);
+        push_condition();
+        plan_.repeats_rows_ = !can_be_counted();
+        if (!plan_.repeats_rows_) {
+            push_keys();
+        }
+        TRY(find_columns());
+        TRY(make_answer());
+        return make_tables();
+    }
+
+  private:
+    // select_ is the statement's node, over `events`.
+    Result<void> find_select() {
+        const std::vector<Json>& statements = tree_.items_at("statements");
+        const Json* const node = statements.size() == 1 ? statements[0].find("node") : nullptr;
+        if (node == nullptr || text_at(*node, "type") != "SELECT_NODE") {
+            return no_question("live takes one SELECT over events");
+        }
+        select_ = *node;
+        const Json* const from = select_.find("from_table");
+        const bool is_plain = from != nullptr && text_at(*from, "type") == "BASE_TABLE" &&
+                              text_at(*from, "table_name") == "events";
+        const Json* const sample = from == nullptr ? nullptr : from->find("sample");
+        const Json* const ctes = select_.find("cte_map");
+        if (!is_plain || (sample != nullptr && !sample->is_null()) ||
+            (ctes != nullptr && !ctes->items_at("map").empty())) {
+            return no_question("live takes a SELECT whose FROM is events, and nothing else yet");
+        }
+        std::string refused;
+        each_node(select_, [&](const Json& part) {
+            if (text_at(part, "class") == "SUBQUERY") {
+                refused = "live takes no sub-query yet";
+            }
+            return true;
+        });
+        each_node(Json::array().append(*select_.find("select_list")), [&](const Json& part) {
+            if (text_at(part, "class") ==
+                "STAR") {  // ORDER BY ALL has one, of the answer's columns
+                refused = "name the columns: * would be all of them";
+            }
+            return true;
+        });
+        return refused.empty() ? Result<void>() : no_question(refused);
+    }
+
+    Result<std::set<std::string>> names_of_aggregates() {
+        std::set<std::string> names{"count_star"};
+        TRY(
+            plan_.engine_.ask("SELECT DISTINCT function_name FROM duckdb_functions() WHERE "
+                              "function_type = 'aggregate'",
+                              [&](store::Rows& rows) -> Result<void> {
+                                  for (;;) {
+                                      TRY(const std::span<const store::Cell> row, rows.next());
+                                      if (row.empty()) {
+                                          return {};
+                                      }
+                                      names.insert(std::string(row[0].text));
+                                  }
+                              }));
+        return names;
+    }
+
+    // Columns are called what they were called before their expressions change.
+    void name_items(const std::vector<store::StatementEngine::Column>& columns) {
+        Json items = Json::array();
+        std::size_t i = 0;
+        for (Json item : select_.items_at("select_list")) {
+            if (text_at(item, "alias").empty() && i < columns.size()) {
+                item.set("alias", columns[i].name);
+            }
+            items.append(std::move(item));
+            ++i;
+        }
+        select_.set("select_list", std::move(items));
+    }
+
+    // The parts of WHERE that are conditions go; the others stay.
+    void push_condition() {
+        const Json* const where = select_.find("where_clause");
+        if (where == nullptr || where->is_null()) {
+            return;
+        }
+        const bool is_and = text_at(*where, "type") == "CONJUNCTION_AND";
+        const std::vector<Json> parts = is_and ? where->items_at("children") : std::vector{*where};
+        Json left = Json::array();
+        for (const Json& part : parts) {
+            const auto text = condition_text(part);
+            auto condition =
+                text ? filter::Predicate::parse(*text) : Result<filter::Predicate>(no_question(""));
+            if (condition.ok()) {
+                plan_.grouping_.where = plan_.grouping_.where.and_also(condition.value());
+            } else {
+                left.append(part);
+            }
+        }
+        Json rest;
+        if (left.items().size() == 1) {
+            rest = left.items()[0];
+        } else if (!left.items().empty()) {
+            rest = *where;
+            rest.set("children", std::move(left));
+        }
+        select_.set("where_clause", std::move(rest));
+    }
+
+    bool is_aggregate(const Json& node) const {
+        return text_at(node, "class") == "FUNCTION" &&
+               aggregate_names_.contains(text_at(node, "function_name"));
+    }
+
+    // The argument of an aggregate that can be counted; nothing: it cannot.
+    static std::optional<Expression> argument_of(const Json& node) {
+        const std::vector<Json>& children = node.items_at("children");
+        if (text_at(node, "function_name") == "count_star" || children.empty()) {
+            return filter::integer_constant(1);
+        }
+        const auto text = children.size() == 1 ? condition_text(children[0]) : std::nullopt;
+        auto value = text ? filter::parse_value(*text) : Result<Expression>(no_question(""));
+        return value.ok() ? std::optional(std::move(value).value()) : std::nullopt;
+    }
+
+    static bool can_be_counted(const Json& node) {
+        static const std::set<std::string> kNames{
+            "count_star", "count", "sum", "min", "max", "avg"};
+        const std::string name = text_at(node, "function_name");
+        const Json* const condition = node.find("filter");
+        const Json* const orders = node.find("order_bys");
+        if (!kNames.contains(name) || node.get<bool>("distinct").value_or(false) ||
+            (condition != nullptr && !condition->is_null()) ||
+            (orders != nullptr && !orders->items_at("orders").empty())) {
+            return false;
+        }
+        const auto argument = argument_of(node);
+        return argument && (argument->type == filter::Type::kInteger || name.starts_with("count"));
+    }
+
+    // All its aggregates, and there are some.
+    bool can_be_counted() const {
+        bool all = true, any = false;
+        each_node(select_, [&](const Json& node) {
+            if (text_at(node, "class") == "WINDOW") {
+                all = false;
+            }
+            if (!is_aggregate(node)) {
+                return true;
+            }
+            any = true;
+            all = all && can_be_counted(node);
+            return false;
+        });
+        return any && all && plan_.grouping_.aggregates.size() <= filter::kGroupAggregatesMax;
+    }
+
+    // What is grouped by and is more than a column, but still a value of src/filter, is a key of its own.
+    void push_keys() {
+        const std::vector<Json>& items = select_.items_at("select_list");
+        for (const Json& group : select_.items_at("group_expressions")) {
+            Json expression = group;
+            if (text_at(group, "class") == "CONSTANT") {
+                const Json* const value = group.find("value");
+                const auto number = value == nullptr
+                                        ? std::nullopt
+                                        : std::optional(value->get<std::uint64_t>("value"));
+                if (number && number->ok() && number->value() >= 1 &&
+                    number->value() <= items.size()) {
+                    expression = items[number->value() - 1];
+                }
+            } else if (const std::string name = lone_name(group); !name.empty()) {
+                for (const Json& item : items) {
+                    if (text_at(item, "alias") == name) {
+                        expression = item;
+                    }
+                }
+            }
+            const auto text = condition_text(expression);
+            auto value = text ? filter::parse_value(*text) : Result<Expression>(no_question(""));
+            if (value.ok() && filter::is_arithmetic(value.value().op)) {
+                key_trees_.emplace_back(without_place(expression),
+                                        fmt::format("_k{}", key_trees_.size()));
+                add_key(key_trees_.back().second, std::move(value).value());
+            }
+        }
+    }
+
+    static std::string lone_name(const Json& node) {
+        const std::vector<Json>& names = node.items_at("column_names");
+        return text_at(node, "class") == "COLUMN_REF" && names.size() == 1
+                   ? names[0].as<std::string>().value_or("")
+                   : "";
+    }
+
+    void add_key(std::string name, Expression expression) {
+        if (std::find(plan_.key_names_.begin(), plan_.key_names_.end(), name) ==
+            plan_.key_names_.end()) {
+            plan_.key_names_.push_back(std::move(name));
+            plan_.grouping_.keys.push_back(std::move(expression));
+        }
+    }
+
+    std::optional<std::string> key_of(const Json& node) const {
+        if (node.find("query_location") == nullptr) {
+            return std::nullopt;
+        }
+        const Json plain = without_place(node);
+        for (const auto& [tree, name] : key_trees_) {
+            if (tree == plain) {
+                return name;
+            }
+        }
+        return std::nullopt;
+    }
+
+    // Columns that stand outside of what is counted are keys.
+    Result<void> find_columns() {
+        std::string unknown;
+        each_node(select_, [&](const Json& node) {
+            if ((!plan_.repeats_rows_ && is_aggregate(node)) || key_of(node)) {
+                return false;
+            }
+            const std::vector<Json>& names = node.items_at("column_names");
+            if (text_at(node, "class") != "COLUMN_REF" || names.empty()) {
+                return true;
+            }
+            const std::string name = names.back().as<std::string>().value_or("");
+            const auto& all = schema::event_columns();
+            const bool is_column =
+                std::any_of(all.begin(), all.end(), [&](const auto& c) { return c.name == name; });
+            auto value = filter::parse_value(name);
+            if (is_column && !value.ok()) {
+                unknown = name;
+            } else if (is_column) {
+                add_key(name, std::move(value).value());
+            }
+            return false;
+        });
+        return unknown.empty()
+                   ? Result<void>()
+                   : Error(ErrorCode::kUnsupported,
+                           fmt::format("the column {} is for stored traces: record one and ask it "
+                                       "with `dyetrace sql`",
+                                       unknown));
+    }
+
+    // The part of a tree that `expression` is, as DuckDB takes it apart.
+    Result<Json> tree_of(const std::string& expression) {
+        TRY(const Json tree, plan_.engine_.tree_of("SELECT " + expression));
+        return tree.items_at("statements")[0].find("node")->items_at("select_list")[0];
+    }
+
+    std::size_t number_of(AggregateKind kind, Expression argument) {
+        const filter::Aggregate wanted{kind, std::move(argument)};
+        auto& all = plan_.grouping_.aggregates;
+        const auto found = std::find(all.begin(), all.end(), wanted);
+        if (found == all.end()) {
+            all.push_back(wanted);
+            return all.size() - 1;
+        }
+        return static_cast<std::size_t>(found - all.begin());
+    }
+
+    // What stands for a counted aggregate in the answer; it keeps the type that it had.
+    Result<Json> merged(const Json& node) {
+        const std::string name = text_at(node, "function_name");
+        Expression argument = *argument_of(node);
+        std::string text;
+        if (name.starts_with("count")) {
+            text = fmt::format("CAST(coalesce(sum(_c{}), 0) AS BIGINT)",
+                               number_of(AggregateKind::kCount, std::move(argument)));
+        } else if (name == "sum") {
+            text = fmt::format("sum(_v{})", number_of(AggregateKind::kSum, std::move(argument)));
+        } else if (name == "avg") {
+            const std::size_t i = number_of(AggregateKind::kSum, std::move(argument));
+            text = fmt::format("sum(_v{}) / sum(_c{})", i, i);
+        } else {
+            TRY(const std::string expression, expression_text(node));
+            TRY(const auto columns,
+                plan_.engine_.columns_of(fmt::format("SELECT {} FROM events", expression)));
+            text = fmt::format(
+                "CAST({}(_v{}) AS {})",
+                name,
+                number_of(name == "min" ? AggregateKind::kLeast : AggregateKind::kGreatest,
+                          std::move(argument)),
+                columns[0].type);
+        }
+        TRY(Json tree, tree_of(text));
+        tree.set("alias", text_at(node, "alias"));
+        return tree;
+    }
+
+    Result<std::string> expression_text(const Json& node) {
+        TRY(Json tree, plan_.engine_.tree_of("SELECT 1"));
+        Json items = Json::array();
+        Json item = node;
+        item.set("alias", "");
+        items.append(std::move(item));
+        Json statement = tree.items_at("statements")[0];
+        Json select = *statement.find("node");
+        select.set("select_list", std::move(items));
+        statement.set("node", std::move(select));
+        Json statements = Json::array();
+        statements.append(std::move(statement));
+        tree.set("statements", std::move(statements));
+        TRY(const std::string text, plan_.engine_.text_of(tree));
+        return text.substr(std::string_view("SELECT ").size());
+    }
+
+    Result<void> make_answer() {
+        Result<void> done;
+        Json answer = changed(select_, [&](const Json& node) -> std::optional<Json> {
+            if (const auto key = key_of(node)) {
+                auto tree = tree_of(*key);
+                done = tree.ok() ? std::move(done) : Result<void>(tree.error());
+                if (tree.ok()) {
+                    Json named = std::move(tree).value();
+                    named.set("alias", text_at(node, "alias"));
+                    return named;
+                }
+            }
+            if (plan_.repeats_rows_ || !is_aggregate(node)) {
+                return std::nullopt;
+            }
+            auto tree = merged(node);
+            done = tree.ok() ? std::move(done) : Result<void>(tree.error());
+            return tree.ok() ? std::optional(std::move(tree).value()) : std::nullopt;
+        });
+        TRY(std::move(done));
+        Json from = *answer.find("from_table");
+        const std::string alias = text_at(from, "alias");
+        from.set("alias", alias.empty() ? "events" : alias);
+        from.set("table_name", plan_.repeats_rows_ ? kRepeated : kCounted);
+        answer.set("from_table", std::move(from));
+        Json statement = tree_.items_at("statements")[0];
+        statement.set("node", std::move(answer));
+        Json statements = Json::array();
+        statements.append(std::move(statement));
+        tree_.set("statements", std::move(statements));
+        TRY(plan_.answer_, plan_.engine_.text_of(tree_));
+        if (plan_.repeats_rows_) {
+            plan_.grouping_.aggregates = {{AggregateKind::kCount, filter::integer_constant(1)}};
+        }
+        return {};
+    }
+
+    Result<void> make_tables() {
+        std::string columns;
+        for (std::size_t i = 0; i < plan_.key_names_.size(); ++i) {
+            TRY(const auto typed,
+                plan_.engine_.columns_of("SELECT " + filter::sql_text(plan_.grouping_.keys[i]) +
+                                         " FROM events"));
+            columns += fmt::format("\"{}\" {}, ", plan_.key_names_[i], typed[0].type);
+        }
+        for (std::size_t i = 0; i < plan_.grouping_.aggregates.size(); ++i) {
+            columns += fmt::format("_c{0} HUGEINT, _v{0} HUGEINT, ", i);
+        }
+        TRY(plan_.engine_.define(
+            fmt::format("CREATE TABLE {} ({}_last BOOLEAN)", kCounted, columns)));
+        return plan_.engine_.define(
+            fmt::format("CREATE VIEW {} AS SELECT * FROM {} AS c, range(c._c0::BIGINT) AS r(_time)",
+                        kRepeated,
+                        kCounted));
+    }
+
+    LivePlan& plan_;
+    Json tree_, select_;
+    std::set<std::string> aggregate_names_;
+    std::vector<std::pair<Json, std::string>> key_trees_;
+};
+
+Result<LivePlan> LivePlan::of(const std::string& statement) {
+    TRY(store::StatementEngine engine, store::StatementEngine::open());
+    TRY(engine.define(events_table()));
+    TRY(Json tree, engine.tree_of(statement));
+    LivePlan plan(std::move(engine));
+    TRY(Maker(plan, std::move(tree)).make(statement));
+    return plan;
+}
+
+std::vector<std::string> LivePlan::explanation() const {
+    std::vector<std::string> keys, aggregates;
+    for (const Expression& key : grouping_.keys) {
+        keys.push_back(filter::sql_text(key));
+    }
+    for (const filter::Aggregate& aggregate : grouping_.aggregates) {
+        constexpr const char* kNames[] = {"count", "sum", "min", "max"};
+        aggregates.push_back(fmt::format("{}({})",
+                                         kNames[static_cast<std::size_t>(aggregate.kind)],
+                                         filter::sql_text(aggregate.argument)));
+    }
+    return {fmt::format("where  {}", grouping_.where.to_sql()),
+            fmt::format("keys   {}", fmt::join(keys, ", ")),
+            fmt::format("count  {}", fmt::join(aggregates, ", ")),
+            fmt::format("answer {}", answer_)};
+}
+
+Result<void> LivePlan::answer(const std::vector<filter::Group>& groups,
+                              std::optional<std::int64_t> window_end,
+                              const std::function<Result<void>(store::Rows&)>& each) {
+    std::vector<std::vector<store::Field>> rows;
+    rows.reserve(groups.size());
+    for (const filter::Group& group : groups) {
+        std::vector<store::Field>& row = rows.emplace_back();
+        for (const filter::Constant& part : group.key) {
+            if (const auto* number = std::get_if<filter::Integer>(&part)) {
+                row.emplace_back(*number);
+            } else if (const auto* text = std::get_if<std::string>(&part)) {
+                row.emplace_back(*text);
+            } else {
+                row.emplace_back();
+            }
+        }
+        for (const filter::Partial& partial : group.partials) {
+            row.emplace_back(filter::Integer{partial.count});
+            row.emplace_back(partial.count == 0 ? store::Field() : store::Field(partial.value));
+        }
+        row.emplace_back();
+    }
+    TRY(engine_.define(fmt::format("DELETE FROM {}", kCounted)));
+    TRY(engine_.fill(kCounted, rows));
+    return engine_.ask(window_end ? fmt::format("SELECT make_timestamp_ns({}) AS window_end, * "
+                                                "FROM ({})",
+                                                *window_end,
+                                                answer_)
+                                  : answer_,
+                       each);
+}
+
+}  // namespace dyetrace::query

@@ -1,0 +1,176 @@
+// Statements over random events: what is counted while events are drained gives the answer that SQL gives of the stored trace.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/temporary_folder.h"
+#include "filter/grouping.h"
+#include "query/live/live_plan.h"
+#include "random_world.h"
+#include "store/store_fixture.h"
+
+namespace dyetrace {
+namespace {
+
+const std::vector<std::string> kItems = {"name",
+                                         "class",
+                                         "comm",
+                                         "path",
+                                         "error",
+                                         "pid",
+                                         "bytes & 4095",
+                                         "duration_ns >> 10",
+                                         "upper(comm)",
+                                         "bytes // 1000",
+                                         "coalesce(path, '-')",
+                                         "offset_certain"};
+const std::vector<std::string> kAggregates = {"count(*)",
+                                              "count(bytes)",
+                                              "count(path)",
+                                              "sum(bytes)",
+                                              "sum(result)",
+                                              "min(result)",
+                                              "max(duration_ns)",
+                                              "avg(fd)",
+                                              "round(avg(bytes % 100), 6)",
+                                              "max(fd) - min(fd)",
+                                              "count(*) * 2",
+                                              "count(DISTINCT comm)",
+                                              "count(*) FILTER (WHERE bytes > 0)",
+                                              "max(comm)",
+                                              "sum(bytes // 3)",
+                                              "approx_count_distinct(pid)"};
+const std::vector<std::string> kMore = {
+    "bytes // 2 = 1", "length(comm) > 3", "path SIMILAR TO '.*a.*'"};
+
+class Statements {
+  public:
+    explicit Statements(filter::RandomCases& cases) : cases_(cases) {}
+
+    std::string next() {
+        std::string items, groups;
+        const std::uint64_t keys = cases_.below(3);
+        for (std::uint64_t i = 0; i < keys; ++i) {
+            items += (i == 0 ? "" : ", ") + one_of(kItems);
+            groups += (i == 0 ? " GROUP BY " : ", ") + std::to_string(i + 1);
+        }
+        const std::uint64_t counted = cases_.chance(20) && keys > 0 ? 0 : cases_.below(3) + 1;
+        for (std::uint64_t i = 0; i < counted; ++i) {
+            items += (items.empty() ? "" : ", ") + one_of(kAggregates);
+        }
+        std::string where = cases_.chance(60) ? cases_.condition() : "";
+        if (cases_.chance(20)) {
+            where = (where.empty() ? "" : "(" + where + ") AND ") + one_of(kMore);
+        }
+        const bool is_grouped = counted > 0 || cases_.chance(50);
+        std::string text = "SELECT " + items + " FROM events" +
+                           (where.empty() ? "" : " WHERE " + where) + (is_grouped ? groups : "");
+        if (counted > 0 && cases_.chance(30)) {
+            text += " HAVING count(*) > 1";
+        }
+        return text;
+    }
+
+  private:
+    const std::string& one_of(const std::vector<std::string>& list) {
+        return list[cases_.below(list.size())];
+    }
+
+    filter::RandomCases& cases_;
+};
+
+// Rows in an order of their own, as SQL has none.
+std::string sorted(const std::string& rows) {
+    std::vector<std::string> lines;
+    for (std::size_t at = 0; at < rows.size();) {
+        const std::size_t end = std::min(rows.find('\n', at), rows.size());
+        lines.push_back(rows.substr(at, end - at));
+        at = end + 1;
+    }
+    std::sort(lines.begin(), lines.end());
+    std::string text;
+    for (const std::string& line : lines) {
+        text += line + "\n";
+    }
+    return text;
+}
+
+// As two hosts would count, whose groups meet in the answer.
+std::string live_answer(const RandomWorld& world, query::LivePlan& plan) {
+    std::vector<filter::Group> groups;
+    for (const std::size_t half : {0, 1}) {
+        filter::GroupTable table(plan.grouping(), RandomWorld::kHostName);
+        for (std::size_t i = half; i < world.events().size(); i += 2) {
+            table.add(world.events()[i].bytes(), RandomWorld::kCpu, world.dictionary());
+        }
+        for (const auto& [key, partials] : table.groups()) {
+            groups.push_back({key, partials});
+        }
+    }
+    std::string answer;
+    const auto done = plan.answer(
+        groups, std::nullopt, [&](store::Rows& rows) { return store::read_rows(rows, answer); });
+    return done.ok() ? answer : "error: " + done.error().text();
+}
+
+TEST(SameAnswers, come_from_what_was_counted_and_from_the_stored_trace) {
+    constexpr std::uint64_t kSeed = 5;
+    const base::TemporaryFolder temporary = base::TemporaryFolder::make().value();
+    std::size_t answered = 0, refused = 0, empty = 0;
+    for (std::uint64_t seed = kSeed; seed < kSeed + 3; ++seed) {
+        filter::RandomCases cases(seed);
+        const RandomWorld world(temporary.path() + "/trace" + std::to_string(seed), cases);
+        Statements statements(cases);
+        for (int i = 0; i < 30; ++i) {
+            const std::string statement = statements.next();
+            auto plan = query::LivePlan::of(statement);
+            if (!plan.ok()) {
+                EXPECT_EQ(plan.error().code(), ErrorCode::kUnsupported)
+                    << plan.error().text() << ": " << statement;
+                ++refused;
+                continue;
+            }
+            ++answered;
+            const std::string wanted = sorted(store::ask(world.database(), statement));
+            empty += wanted.empty() ? 1 : 0;
+            ASSERT_EQ(sorted(live_answer(world, plan.value())), wanted)
+                << "seed " << seed << ": " << statement;
+        }
+    }
+    EXPECT_GT(answered, 50u);
+    EXPECT_LT(refused, 40u);  // conditions on columns that only a stored trace has
+    EXPECT_LT(empty, answered / 2);
+}
+
+std::string refusal_of(const std::string& statement) {
+    const auto plan = query::LivePlan::of(statement);
+    return plan.ok() ? "" : plan.error().text();
+}
+
+TEST(LivePlan, says_what_it_does_not_take) {
+    EXPECT_NE(refusal_of("SELECT bites FROM events").find("bites"), std::string::npos);
+    EXPECT_NE(refusal_of("SELECT count(* FROM events").find("yntax"), std::string::npos);
+    EXPECT_NE(refusal_of("SELECT count(*) FROM processes").find("FROM is events"),
+              std::string::npos);
+    EXPECT_NE(refusal_of("DELETE FROM events"), "");
+    EXPECT_NE(refusal_of("SELECT 1 FROM events; SELECT 2 FROM events"), "");
+    EXPECT_NE(refusal_of("SELECT * FROM events").find("name the columns"), std::string::npos);
+    EXPECT_NE(refusal_of("SELECT time FROM events").find("stored traces"), std::string::npos);
+}
+
+TEST(LivePlan, counts_at_the_probe_what_it_can) {
+    const auto plan = query::LivePlan::of(
+        "SELECT name, bytes >> 10 AS kib, avg(bytes), count(*) FROM events "
+        "WHERE class = 'file' AND bytes > 0 AND length(comm) > 2 GROUP BY ALL ORDER BY 4 DESC");
+    ASSERT_TRUE(plan.ok()) << plan.error().text();
+    const filter::Grouping& grouping = plan.value().grouping();
+    EXPECT_EQ(grouping.where.to_sql(), "class = 'file' AND bytes > 0");
+    EXPECT_EQ(grouping.aggregates.size(), 2u);  // the sum has the average's count
+    const std::vector<std::string> lines = plan.value().explanation();
+    EXPECT_NE(lines.at(1).find("comm"), std::string::npos);  // WHERE's last part is decided later
+}
+
+}  // namespace
+}  // namespace dyetrace

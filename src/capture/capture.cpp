@@ -24,6 +24,7 @@
 #include "capture/iterator.h"
 #include "capture/kernel_dyes.h"
 #include "capture/kernel_filter.h"
+#include "capture/kernel_groups.h"
 #include "capture/kernel_support.h"
 #include "capture/libbpf_log.h"
 #include "capture/payload_rings.h"
@@ -73,6 +74,7 @@ struct Capture::State {
     std::vector<pid_t> excluded;
     std::uint64_t damaged_bytes = 0;
     std::optional<KernelFilter> filter;
+    std::optional<KernelGroups> groups;  // with `filter`
     std::optional<Selection> selection;  // with `filter`
     std::optional<KernelDyes> dyes;
     bool stopped = false;
@@ -111,11 +113,12 @@ Result<Capture> Capture::load(const CaptureOptions& options) {
     skeleton.rodata->watch_all = options.watch_all;
     skeleton.rodata->follow_children = options.follow_children;
     skeleton.rodata->preview_bytes = options.preview_bytes;
-    skeleton.rodata->filter_loaded = !options.predicate.selects_all();
+    skeleton.rodata->filter_loaded = !options.predicate.selects_all() || options.grouping;
     skeleton.rodata->count_only = options.count_only;
     skeleton.rodata->keep_arguments = options.keep_arguments;
     bpf_program__set_autoload(skeleton.progs.drop_task, skeleton.rodata->filter_loaded);
     bpf_program__set_autoload(skeleton.progs.write_selected, skeleton.rodata->filter_loaded);
+    bpf_program__set_autoload(skeleton.progs.counted, options.grouping.has_value());
     support.choose(skeleton);
     TRY(choose_content(skeleton, options, support, state->cpus));
     choose_dyes(skeleton, options.look_for_dyes, options.only_dyed);
@@ -146,6 +149,9 @@ Result<Capture> Capture::load(const CaptureOptions& options) {
     if (skeleton.rodata->filter_loaded) {
         TRY(state->filter, KernelFilter::install(skeleton, options.predicate, options.host));
         state->selection.emplace(options.predicate, options.host, state->cpus);
+    }
+    if (options.grouping) {
+        TRY(state->groups, KernelGroups::install(skeleton, *state->filter, *options.grouping));
     }
     return Capture(std::move(state));
 }
@@ -425,6 +431,9 @@ std::uint64_t Capture::complete_ns() const {
 KernelDyes* Capture::dyes() {
     return state_->dyes ? &*state_->dyes : nullptr;
 }
+KernelGroups* Capture::groups() {
+    return state_->groups ? &*state_->groups : nullptr;
+}
 const std::vector<schema::Retransmission>& Capture::retransmissions() const {
     return state_->retransmissions.drained();
 }
@@ -467,7 +476,6 @@ Accounting Capture::accounting() const {
     }
     return sum;
 }
-
 PayloadAccounting Capture::payload_accounting() const {
     return state_->payload.accounting();
 }
@@ -476,19 +484,15 @@ bool Capture::may_sleep() {
     const bool events = state_->rings.ask_to_be_woken();
     return state_->payload.ask_to_be_woken() && events;
 }
-
 int Capture::wakeup_fd() const {
     return state_->wakeups.fd();
 }
-
 void Capture::woken() {
     state_->wakeups.heard();
 }
-
 double Capture::fill() const {
     return std::max(state_->rings.fill(), state_->payload.fill());
 }
-
 Result<std::vector<Total>> Capture::totals() const {
     return read_totals(bpf_map__fd(state_->skeleton->maps.totals), state_->cpus);
 }

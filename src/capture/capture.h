@@ -29,6 +29,7 @@
 #include "capture/dye_table.h"
 #include "content/anchor.h"
 #include "content/fingerprint.h"
+#include "filter/grouping.h"
 #include "filter/predicate.h"
 #include "kernel/abi.h"
 #include "schema/record_info.h"
@@ -51,6 +52,7 @@ inline constexpr std::uint32_t kPreviewBytesMax = PREVIEW_BYTES_MAX;
 enum class Lack { kNothing, kTaskWork, kCasts, kLoops };
 
 class KernelDyes;
+class KernelGroups;
 
 struct CaptureOptions {
     bool watch_all = false;  // every task, else those given to watch()
@@ -60,6 +62,8 @@ struct CaptureOptions {
         0;  // up to kPreviewBytesMax: show so much of each buffer, and structures; 0: neither
     filter::Predicate predicate = {};  // only what it selects is handed out, see selection.h
     std::string host = {};             // as the predicate's column of that name says it
+    // Events are counted in place of being handed out, where the kernel can; its condition is the predicate. See groups().
+    std::optional<filter::Grouping> grouping = {};
     schema::ContentLevel content = schema::ContentLevel::kNone;
     std::optional<content::ContentKey> content_key = {};
     std::uint32_t anchor_distance = ANCHOR_DISTANCE_DEFAULT;  // bytes; with content anchors
@@ -144,6 +148,8 @@ class Capture {
     std::uint64_t complete_ns() const;
     // nullptr unless it looks for dyes or anchors. Its look_for(), if for dyes, is for everybody, and after a drain() what it found.
     KernelDyes* dyes();
+    // nullptr without a grouping. Its take() has what the kernel has counted; drain() hands out the events that it could not count.
+    KernelGroups* groups();
     // What TCP sent again, as the last drain() found it; no part of what its sink gets.
     const std::vector<schema::Retransmission>& retransmissions() const;
 

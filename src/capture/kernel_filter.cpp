@@ -23,8 +23,9 @@ Result<void> put(const bpf_map* map, std::uint32_t key, const void* value, std::
     return {};
 }
 
-// Of the type of sys_exit, which goes on in it.
-Result<base::Fd> load(const std::vector<bpf_insn>& code, const bpf_program* sys_exit) {
+}  // namespace
+
+Result<base::Fd> load_exit_program(const std::vector<bpf_insn>& code, const bpf_program* sys_exit) {
     LIBBPF_OPTS(bpf_prog_load_opts, options);
     const bpf_prog_type type = bpf_program__type(sys_exit);
     if (type == BPF_PROG_TYPE_TRACING) {
@@ -43,11 +44,10 @@ Result<base::Fd> load(const std::vector<bpf_insn>& code, const bpf_program* sys_
     return program;
 }
 
-}  // namespace
-
 Result<KernelFilter> KernelFilter::install(dyetrace_bpf& skeleton,
                                            const filter::Predicate& predicate,
                                            const std::string& host) {
+    KernelFilter installed;
     filter::BpfLayout layout;
     layout.scratch_map_fd = bpf_map__fd(skeleton.maps.scratches);
     layout.event_offset = skeleton.rodata->scratch_event_offset;
@@ -55,18 +55,18 @@ Result<KernelFilter> KernelFilter::install(dyetrace_bpf& skeleton,
     layout.program_array_fd = bpf_map__fd(skeleton.maps.exit_programs);
     layout.host = host;
     layout.passed_index = PROGRAM_WRITE;
-    filter::StringAtoms atoms;
+    installed.layout_ = layout;
+    filter::StringAtoms& atoms = installed.atoms_;
     const filter::BpfFilter of_event = filter::compile_bpf(predicate, layout, atoms);
     layout.task_only = true;
     layout.passed_index = PROGRAM_SYS_EXIT;
     layout.dropped_index = PROGRAM_DROP_TASK;
     const filter::BpfFilter of_task = filter::compile_bpf(predicate, layout, atoms);
 
-    KernelFilter installed;
     installed.undecided_ = of_event.undecided;
     for (const auto& [index, code] : {std::pair{PROGRAM_FILTER, &of_event.instructions},
                                       std::pair{PROGRAM_TASK_FILTER, &of_task.instructions}}) {
-        TRY(base::Fd program, load(*code, skeleton.progs.sys_exit));
+        TRY(base::Fd program, load_exit_program(*code, skeleton.progs.sys_exit));
         const int fd = program.get();
         TRY(put(skeleton.maps.exit_programs, index, &fd, sizeof(fd)));
         installed.programs_.push_back(std::move(program));

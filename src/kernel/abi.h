@@ -96,7 +96,8 @@ enum program_index {
 	PROGRAM_FILTER,
 	PROGRAM_WRITE,
 	PROGRAM_WRITE_CONTENT,
-	PROGRAM_FOLLOW
+	PROGRAM_FOLLOW,
+	PROGRAM_COUNTED
 };
 
 /* That of its entry: of `entry_programs`, since the kernel lets no table have programs of two tracepoints. */

@@ -6,6 +6,7 @@
 #include "kernel/content/content.bpf.c"
 #include "kernel/helpers/context.bpf.c"
 #include "kernel/content/copy.bpf.c"
+#include "kernel/programs/counted.bpf.c"
 #include "kernel/content/dye.bpf.c"
 #include "kernel/content/edges.bpf.c"
 #include "kernel/programs/epoll.bpf.c"

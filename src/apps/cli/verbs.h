@@ -21,6 +21,7 @@ void add_doctor(CLI::App& app, int& exit_status);
 void add_dye(CLI::App& app, int& exit_status);
 void add_hash(CLI::App& app, int& exit_status);
 void add_import(CLI::App& app, int& exit_status);
+void add_live(CLI::App& app, int& exit_status);
 void add_record(CLI::App& app, int& exit_status);
 void add_stat(CLI::App& app, int& exit_status);
 void add_top(CLI::App& app, int& exit_status);
@@ -40,6 +41,7 @@ void add_record_on(CLI::App& app, const std::vector<std::string>& command, int& 
 void add_follow(CLI::App& app, int& exit_status);
 void add_cat(CLI::App& app, int& exit_status);
 void add_export(CLI::App& app, int& exit_status);
+void add_live_answer(CLI::App& app, int& exit_status);
 void add_pattern(CLI::App& app, int& exit_status);
 void add_report(CLI::App& app, int& exit_status);
 void add_seal(CLI::App& app, int& exit_status);

@@ -107,7 +107,8 @@ void as_options(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     as_options(argc, argv);
-    if (argc > 1 && (is_one_of(kStoreVerbs, argv[1]) || is_top_of_trace(argc, argv))) {
+    if (argc > 1 && (is_one_of(kStoreVerbs, argv[1]) || is_top_of_trace(argc, argv) ||
+                     std::strcmp(argv[1], "live-answer") == 0)) {
         return become("dyetrace-store", "reads traces", argv);
     }
     if (argc > 1 && (is_one_of(kFleetVerbs, argv[1]) || is_record_on(argc, argv))) {
@@ -122,6 +123,7 @@ int main(int argc, char** argv) {
     int exit_status = 0;
     dyetrace::apps::add_record(app, exit_status);
     dyetrace::apps::add_trace(app);
+    dyetrace::apps::add_live(app, exit_status);
     dyetrace::apps::add_stat(app, exit_status);
     dyetrace::apps::add_top(app, exit_status);
     for (const auto& [name, description] : kStoreVerbs) {

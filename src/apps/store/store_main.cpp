@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
     dyetrace::apps::add_similar(app, exit_status);
     dyetrace::apps::add_cat(app, exit_status);
     dyetrace::apps::add_export(app, exit_status);
+    dyetrace::apps::add_live_answer(app, exit_status);
     dyetrace::apps::add_seal(app, exit_status);
     dyetrace::apps::add_top_of_trace(app, exit_status);
     return dyetrace::apps::run_command_line(app, argc, argv, exit_status);

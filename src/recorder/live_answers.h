@@ -1,0 +1,54 @@
+// The program beside a recorder that knows SQL: it takes a statement apart, gets what was counted, and says the answer.
+//
+//   TRY(LiveAnswers answers, LiveAnswers::start("SELECT comm, count(*) FROM events GROUP BY 1", {"--format", "json"}));
+//   answers.grouping()                        what is to be counted
+//   answers.say(window)                       it writes the answer to stdout
+//   answers.end()                             after the last one; its exit status
+//
+//   here ── windows, a line of JSON each ──► its stdin
+//        ◄── the grouping, one line ──────── its descriptor 3
+//
+// What is wrong with the statement it says itself, on stderr; then there is no grouping.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "filter/grouping.h"
+
+namespace dyetrace::recorder {
+
+struct LiveWindow {
+    std::int64_t begin_ns = 0, end_ns = 0;  // wall clock
+    std::string remark;                     // what is missing from it; empty: nothing
+};
+
+class LiveAnswers {
+  public:
+    static Result<LiveAnswers> start(const std::string& statement,
+                                     std::vector<std::string> options);
+
+    // Nothing: it has said why, and end() has the exit status.
+    const std::optional<filter::Grouping>& grouping() const { return grouping_; }
+    pid_t pid() const { return pid_; }
+
+    // kUnavailable: it has ended.
+    Result<void> say(const LiveWindow& window, const filter::Groups& groups);
+
+    int end();
+
+  private:
+    LiveAnswers(pid_t pid, base::Fd windows) : pid_(pid), windows_(std::move(windows)) {}
+
+    pid_t pid_;
+    base::Fd windows_;
+    std::optional<filter::Grouping> grouping_;
+};
+
+}  // namespace dyetrace::recorder

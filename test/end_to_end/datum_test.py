@@ -129,7 +129,7 @@ class PostgreSQLTest(DatumTest):
 
     def test_what_went_through_mapped_memory_is_never_certain(self):
         """A parallel worker hands its rows over in a file that both map, the buffers are anonymous memory that all map: no call moves a byte there."""
-        settings = {"shared_memory_type": "mmap", "dynamic_shared_memory_type": "mmap", "force_parallel_mode": "on"}
+        settings = {"shared_memory_type": "mmap", "dynamic_shared_memory_type": "mmap", servers.PostgreSQL.parallel_setting(): "on"}
         with servers.PostgreSQL(self.server_folder(), settings) as postgres:
             postgres.ask("CREATE TABLE cards (number text)")
             postgres.ask(f"INSERT INTO cards VALUES ('{CARD}')")

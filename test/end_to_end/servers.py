@@ -87,6 +87,12 @@ class PostgreSQL(Server):
         folders = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(re.search(r"/(\d+)/", path)[1]))
         return folders[-1] if folders else None
 
+    @classmethod
+    def parallel_setting(cls):
+        """What makes it use workers for any query: its name until 15, and since."""
+        version = int(re.search(r"/(\d+)/", cls.binaries())[1])
+        return "debug_parallel_query" if version >= 16 else "force_parallel_mode"
+
     def as_user(self):
         user = pwd.getpwnam(self.USER)
         return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": [], "env": self.environment, "cwd": self.folder}

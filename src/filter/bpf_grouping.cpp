@@ -72,7 +72,10 @@ Result<BpfGrouping::Part> BpfGrouping::part_of(const Expression& expression,
         part.is_signed = range->least < 0;
         return part;
     }
-    if (e.op == Operator::kColumn && !names_of(e.column).empty()) {
+    if (e.op == Operator::kColumn) {
+        part.names = names_of(e.column);
+    }
+    if (!part.names.empty()) {
         part.form = Form::kName;
         return part;
     }
@@ -137,7 +140,7 @@ GroupKey BpfGrouping::key(std::span<const std::byte> bytes) const {
             value = schema::escaped({text, strnlen(text, kNameBytes)});
         } else if ((nulls >> i & 1) == 0) {
             const std::uint64_t number = word_at(bytes, part.offset);
-            for (const NamedNumber& named : names_of(part.expression.column)) {
+            for (const NamedNumber& named : part.names) {
                 if (named.number == number) {
                     value = std::string(named.name);
                 }

@@ -62,7 +62,8 @@ class BpfGrouping {
     struct Part {
         Expression expression;
         Form form = Form::kConstant;
-        bool is_signed = false;  // of kNumber
+        bool is_signed = false;               // of kNumber
+        std::vector<NamedNumber> names = {};  // of kName
         std::size_t offset = 0;
         AggregateKind kind = AggregateKind::kCount;  // of an aggregate
     };

@@ -15,19 +15,6 @@ using base::Json;
 
 constexpr std::array<std::string_view, 4> kKinds{"count", "sum", "least", "greatest"};
 
-std::string text_of(Integer number) {
-    const bool is_negative = number < 0;
-    auto rest = static_cast<unsigned __int128>(number);
-    rest = is_negative ? -rest : rest;
-    std::string text;
-    do {
-        text += static_cast<char>('0' + static_cast<int>(rest % 10));
-        rest /= 10;
-    } while (rest != 0);
-    text += is_negative ? "-" : "";
-    return {text.rbegin(), text.rend()};
-}
-
 Result<Integer> integer_in(std::string_view text) {
     const bool is_negative = text.starts_with('-');
     unsigned __int128 number = 0;
@@ -46,7 +33,7 @@ Json json_of(const Constant& value) {
         return Json(*text);
     }
     if (const auto* number = std::get_if<Integer>(&value)) {
-        return Json::array().append(text_of(*number));
+        return Json::array().append(digits(*number));
     }
     return {};
 }
@@ -109,7 +96,7 @@ Json json_of(const Groups& groups) {
             values.append(json_of(value));
         }
         for (const Partial& partial : partials) {
-            counts.append(Json::array().append(partial.count).append(text_of(partial.value)));
+            counts.append(Json::array().append(partial.count).append(digits(partial.value)));
         }
         list.append(
             Json::object().set("key", std::move(values)).set("partials", std::move(counts)));

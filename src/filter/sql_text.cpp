@@ -4,7 +4,6 @@
 #include <string_view>
 
 namespace dyetrace::filter {
-namespace {
 
 std::string digits(Integer value) {
     if (value < 0) {
@@ -18,6 +17,8 @@ std::string digits(Integer value) {
     std::reverse(out.begin(), out.end());
     return out;
 }
+
+namespace {
 
 std::string text_literal(std::string_view text) {
     std::string out = "'";

@@ -9,4 +9,7 @@ namespace dyetrace::filter {
 
 std::string sql_text(const Expression& expression);
 
+// An integer as SQL and JSON have it.
+std::string digits(Integer value);
+
 }  // namespace dyetrace::filter

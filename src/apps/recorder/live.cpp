@@ -32,7 +32,6 @@ struct LiveArguments {
     TargetOptions targets;
     std::string statement;
     std::string every;
-    std::string format = "table";
     bool json = false, csv = false;
     bool adds_up = false;
     bool explains = false;

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -220,7 +219,7 @@ class LivePlan::Maker {
             all = all && can_be_counted(node);
             return false;
         });
-        return any && all && plan_.grouping_.aggregates.size() <= filter::kGroupAggregatesMax;
+        return any && all;
     }
 
     // What is grouped by and is more than a column, but still a value of src/filter, is a key of its own.

@@ -56,15 +56,20 @@ def record(trace, *words):
     subprocess.run([DYETRACE, "record", "-o", trace, *words], check=True, stdout=subprocess.DEVNULL, timeout=300)
 
 
+# Its own processes speak with each other by memory that they share; with the client, by sockets.
 def postgres(trace, folder):
     with servers.PostgreSQL(folder) as server:
         server.run("pgbench", "-i", "-q", "-s", "1")
-        recorder = subprocess.Popen([DYETRACE, "record", "-o", trace, "--content=anchors", "-p", str(server.pid)])
+        client = subprocess.Popen(["sh", "-c", "read -r start && exec pgbench -n -c 4 -t 200"], env=server.environment, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        recorder = subprocess.Popen([DYETRACE, "record", "-o", trace, "--content=anchors", "-p", f"{server.pid},{client.pid}"])
         try:
             # backends are followed from when they are made
             support.wait_for(lambda: support.EndToEndTest.listens(support.Trace(trace)), "the recorder listens")
-            server.run("pgbench", "-n", "-c", "4", "-t", "200")
+            client.communicate("start\n", timeout=120)
+            if client.returncode != 0:
+                raise RuntimeError(f"pgbench ended with {client.returncode}")
         finally:
+            client.kill()
             recorder.send_signal(signal.SIGINT)
             recorder.wait(timeout=120)
 

@@ -87,6 +87,22 @@ void Assembler::negate(Register to) {
     add(bits(BPF_ALU64 | BPF_NEG), to, Register::k0, 0, 0);
 }
 
+void Assembler::add_atomically(Register base, std::ptrdiff_t offset, Register from) {
+    add(bits(BPF_STX | BPF_ATOMIC | BPF_DW),
+        base,
+        from,
+        static_cast<std::int16_t>(offset),
+        BPF_ADD | BPF_FETCH);
+}
+
+void Assembler::exchange_if_r0(Register base, std::ptrdiff_t offset, Register from) {
+    add(bits(BPF_STX | BPF_ATOMIC | BPF_DW),
+        base,
+        from,
+        static_cast<std::int16_t>(offset),
+        BPF_CMPXCHG);
+}
+
 void Assembler::jump(Label to) {
     add_jump(bits(BPF_JMP | BPF_JA), Register::k0, Register::k0, 0, to);
 }

@@ -48,6 +48,11 @@ class Assembler {
     void calculate(std::uint8_t operation, Register to, Register from);
     void negate(Register to);
 
+    // 64 bits of memory, whoever else writes them: `from` becomes what was there, and is added.
+    void add_atomically(Register base, std::ptrdiff_t offset, Register from);
+    // `from` is put there if it is r0 that is there; r0 becomes what was there.
+    void exchange_if_r0(Register base, std::ptrdiff_t offset, Register from);
+
     void jump(Label to);
     void jump_if(std::uint8_t comparison,
                  Register left,

@@ -9,11 +9,8 @@
 
 #include "filter/string_atoms.h"
 #include "schema/dictionary.h"
-#include "schema/errors.h"
-#include "schema/generated/enum_names.h"
 #include "schema/record.h"
 #include "schema/shared/filter_input.h"
-#include "schema/syscalls.h"
 #include "schema/text.h"
 
 namespace dyetrace::filter {
@@ -21,10 +18,6 @@ namespace {
 
 using schema::EventColumn;
 using schema::SyscallEvent;
-
-constexpr Register kScratch = Register::k0;
-constexpr Register kScratch2 = Register::k3;
-constexpr std::int32_t kErrorMax = 4095;
 
 // A number that lies in the event, in so many bytes; NULL unless its bit of `present` is set.
 struct EventField {
@@ -76,55 +69,7 @@ constexpr std::array<TaskField, 7> kTaskFields{{
     {EventColumn::kCgroupId, offsetof(filter_input, task.cgroup_id), 8},
 }};
 
-std::vector<NamedNumber> named(std::span<const std::string_view> names) {
-    std::vector<NamedNumber> out;
-    for (std::uint32_t i = 0; i < names.size(); ++i) {
-        if (!names[i].empty()) {
-            out.push_back({i, names[i]});
-        }
-    }
-    return out;
-}
-
-const std::vector<std::string>& error_names() {
-    static const std::vector<std::string> kNames = [] {
-        std::vector<std::string> all;
-        for (std::int64_t number = 0; number <= kErrorMax; ++number) {
-            all.push_back(schema::error_name(-number));
-        }
-        return all;
-    }();
-    return kNames;
-}
-
 }  // namespace
-
-std::vector<NamedNumber> names_of(EventColumn column) {
-    switch (column) {
-        case EventColumn::kClass:
-            return named(schema::class_names());
-        case EventColumn::kAbi:
-            return named(schema::abi_names());
-        case EventColumn::kState:
-            return named(schema::state_names());
-        case EventColumn::kObjectType:
-            return named(schema::object_type_names());
-        case EventColumn::kError: {
-            const auto& names = error_names();
-            return named(std::vector<std::string_view>(names.begin(), names.end()));
-        }
-        case EventColumn::kName: {
-            std::vector<NamedNumber> out;
-            for (const auto& call : schema::syscalls()) {
-                out.push_back(
-                    {static_cast<std::uint32_t>(call.abi) << 16 | call.number, call.name});
-            }
-            return out;
-        }
-        default:
-            return {};
-    }
-}
 
 bool BpfColumns::load(EventColumn column, Register to, Exits exits) {
     return load_event_field(column, to, exits) || load_task_field(column, to, exits) ||
@@ -320,8 +265,8 @@ bool BpfColumns::load_calculated(EventColumn column, Register to, Exits exits) {
     }
 }
 
-bool BpfColumns::load_named(EventColumn column, Register to, Exits exits) {
-    switch (column) {
+bool BpfColumns::load_named(const Expression& leaf, Register to, Exits exits) {
+    switch (leaf.column) {
         case EventColumn::kClass:
             code_.load(to, kEvent, offsetof(SyscallEvent, event_class), 1);
             return true;
@@ -380,8 +325,12 @@ std::optional<std::size_t> BpfColumns::find_name(EventColumn column, Exits exits
     return std::nullopt;
 }
 
-bool BpfColumns::copy_name(EventColumn column, std::ptrdiff_t frame_offset, Exits exits) {
-    const auto offset = find_name(column, exits);
+std::size_t BpfColumns::text_bytes(const Expression& leaf) const {
+    return leaf.column == EventColumn::kComm || leaf.column == EventColumn::kFileSystem ? 16 : 0;
+}
+
+bool BpfColumns::copy_text(const Expression& leaf, std::ptrdiff_t frame_offset, Exits exits) {
+    const auto offset = find_name(leaf.column, exits);
     if (!offset) {
         return false;
     }
@@ -392,8 +341,9 @@ bool BpfColumns::copy_name(EventColumn column, std::ptrdiff_t frame_offset, Exit
     return true;
 }
 
-bool BpfColumns::compare_bytes(
-    EventColumn column, std::string_view text, Label same, Label different, Exits exits) {
+bool BpfColumns::compare_text(
+    const Expression& leaf, std::string_view text, Label same, Label different, Exits exits) {
+    const EventColumn column = leaf.column;
     if (column == EventColumn::kLocalAddress || column == EventColumn::kRemoteAddress) {
         return compare_address(column, text, same, different, exits);
     }
@@ -449,7 +399,8 @@ bool BpfColumns::compare_address(
 }
 
 void BpfColumns::verdict(
-    EventColumn column, unsigned number, Label matches, Label differs, Exits exits) {
+    const Expression& leaf, unsigned number, Label matches, Label differs, Exits exits) {
+    const EventColumn column = leaf.column;
     const auto decide = [&](std::size_t offset) {
         for (const bool known : {true, false}) {
             code_.load(kScratch,

@@ -12,53 +12,43 @@
 #include <vector>
 
 #include "filter/assembler.h"
+#include "filter/bpf_source.h"
 #include "filter/expression.h"
 
 namespace dyetrace::filter {
 
+constexpr std::int32_t kErrorMax = 4095;  // the greatest errno of the kernel
 constexpr Register kContext = Register::k6;
 constexpr Register kEvent = Register::k8;
 constexpr Register kInput = Register::k9;
 
-// Where a load goes when there is no value: the column is NULL, or the kernel does not know.
-struct Exits {
-    Label null;
-    Label undecided;
-};
-
-// A closed set of names: the column's text for each number that the kernel has in its place.
-struct NamedNumber {
-    std::uint32_t number;
-    std::string_view name;
-};
-
-class BpfColumns {
+class BpfColumns : public BpfSource {
   public:
     BpfColumns(Assembler& code, std::uint16_t host_index) : code_(code), host_index_(host_index) {}
 
-    // Loads an integer or boolean column; false (and no code): it cannot be known in the kernel.
-    bool load(schema::EventColumn column, Register to, Exits exits);
-
-    // Loads the number that a column of names stands for; false: it is no such column.
-    bool load_named(schema::EventColumn column, Register to, Exits exits);
-
-    // Copies the 16 bytes of a column onto the stack, NUL to their end; false: it has none.
-    bool copy_name(schema::EventColumn column, std::ptrdiff_t frame_offset, Exits exits);
-
-    // Jumps where 16 bytes are, or are not, those of the column; false: they cannot be compared in the kernel.
-    bool compare_bytes(schema::EventColumn column,
-                       std::string_view text,
-                       Label same,
-                       Label different,
-                       Exits exits);
-
-    // Jumps by the verdict about the text of a column on atom `number`.
-    void verdict(
-        schema::EventColumn column, unsigned number, Label matches, Label differs, Exits exits);
+    bool load(const Expression& leaf, Register to, Exits exits) override {
+        return load(leaf.column, to, exits);
+    }
+    std::vector<NamedNumber> names_of(const Expression& leaf) const override;
+    bool load_named(const Expression& leaf, Register to, Exits exits) override;
+    std::size_t text_bytes(const Expression& leaf) const override;
+    bool copy_text(const Expression& leaf, std::ptrdiff_t frame_offset, Exits exits) override;
+    bool compare_text(const Expression& leaf,
+                      std::string_view text,
+                      Label same,
+                      Label different,
+                      Exits exits) override;
+    std::optional<filter_subject> subject_of(const Expression& leaf) const override;
+    void verdict(const Expression& leaf,
+                 unsigned number,
+                 Label matches,
+                 Label differs,
+                 Exits exits) override;
 
   private:
     struct Field;
 
+    bool load(schema::EventColumn column, Register to, Exits exits);
     bool load_event_field(schema::EventColumn column, Register to, Exits exits);
     bool load_task_field(schema::EventColumn column, Register to, Exits exits);
     bool load_object_field(schema::EventColumn column, Register to, Exits exits);
@@ -88,8 +78,5 @@ class BpfColumns {
     Assembler& code_;
     std::uint16_t host_index_;
 };
-
-// The names that a column can have; empty for a column that is not of a closed set.
-std::vector<NamedNumber> names_of(schema::EventColumn column);
 
 }  // namespace dyetrace::filter

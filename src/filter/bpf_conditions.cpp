@@ -13,7 +13,7 @@ namespace {
 using schema::EventColumn;
 
 bool is_column_against_constants(const Expression& e) {
-    return e.operands[0].op == Operator::kColumn &&
+    return is_leaf(e.operands[0]) &&
            std::all_of(e.operands.begin() + 1, e.operands.end(), [](const Expression& o) {
                return o.is_constant();
            });
@@ -129,7 +129,7 @@ bool BpfConditions::atom(const Expression& e, bool wanted, Ways ways) {
     if (task_only_ && !is_about_task(e)) {
         return false;
     }
-    if (e.op == Operator::kColumn) {
+    if (is_leaf(e)) {
         return boolean_column(e, wanted, ways);
     }
     if (!e.operands.empty() && e.operands[0].type == Type::kText &&
@@ -147,7 +147,7 @@ bool BpfConditions::atom(const Expression& e, bool wanted, Ways ways) {
 }
 
 bool BpfConditions::boolean_column(const Expression& e, bool wanted, Ways ways) {
-    if (!columns_.load(e.column, Register::k1, exits_of(ways))) {
+    if (!columns_.load(e, Register::k1, exits_of(ways))) {
         return false;
     }
     code_.jump_if(BPF_JEQ, Register::k1, wanted ? 1 : 0, ways.may);
@@ -157,7 +157,7 @@ bool BpfConditions::boolean_column(const Expression& e, bool wanted, Ways ways) 
 
 // Decided here for every name that there is; the program asks for their numbers.
 bool BpfConditions::named_condition(const Expression& e, bool wanted, Ways ways) {
-    std::vector<NamedNumber> names = names_of(e.operands[0].column);
+    std::vector<NamedNumber> names = columns_.names_of(e.operands[0]);
     if (names.empty()) {
         return false;
     }
@@ -178,7 +178,7 @@ bool BpfConditions::named_condition(const Expression& e, bool wanted, Ways ways)
         }
     }
     columns_.load_named(
-        e.operands[0].column, Register::k1, {.null = none, .undecided = undecided_of(ways)});
+        e.operands[0], Register::k1, {.null = none, .undecided = undecided_of(ways)});
     in_ranges(ranges, null_wanted ? Ways{ways.cannot, ways.may} : ways);
     return true;
 }
@@ -197,7 +197,7 @@ void BpfConditions::in_ranges(const std::vector<std::pair<std::uint32_t, std::ui
 }
 
 bool BpfConditions::text_atom(const Expression& e, bool wanted, Ways ways) {
-    const EventColumn column = e.operands[0].column;
+    const Expression& leaf = e.operands[0];
     if (e.op == Operator::kIn) {
         Expression any = dyetrace::filter::condition(Operator::kOr, {});
         for (std::size_t i = 1; i < e.operands.size(); ++i) {
@@ -212,31 +212,17 @@ bool BpfConditions::text_atom(const Expression& e, bool wanted, Ways ways) {
     }
     const Ways by_match = wanted ? ways : Ways{ways.cannot, ways.may, ways.undecided};
     if (e.op == Operator::kEqual &&
-        columns_.compare_bytes(
-            column, e.operands[1].text(), by_match.may, by_match.cannot, exits_of(ways))) {
+        columns_.compare_text(
+            leaf, e.operands[1].text(), by_match.may, by_match.cannot, exits_of(ways))) {
         return true;
     }
-    filter_subject subject = FILTER_SUBJECT_PATH;
-    switch (column) {
-        case EventColumn::kPath:
-        case EventColumn::kPath2:
-        case EventColumn::kArgumentPath:
-            break;
-        case EventColumn::kExe:
-            subject = FILTER_SUBJECT_EXE;
-            break;
-        case EventColumn::kComm:
-            subject = FILTER_SUBJECT_COMM;
-            break;
-        default:
-            return false;
-    }
-    if (e.operands.size() != 2) {
+    const auto subject = columns_.subject_of(leaf);
+    if (!subject || e.operands.size() != 2) {
         return false;
     }
-    const auto number = atoms_.number_of(e, subject);
+    const auto number = atoms_.number_of(e, *subject);
     if (number) {
-        columns_.verdict(column, *number, by_match.may, by_match.cannot, exits_of(ways));
+        columns_.verdict(leaf, *number, by_match.may, by_match.cannot, exits_of(ways));
     }
     return number.has_value();
 }

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "filter/assembler.h"
-#include "filter/bpf_columns.h"
 #include "filter/bpf_numbers.h"
+#include "filter/bpf_source.h"
 #include "filter/expression.h"
 #include "filter/string_atoms.h"
 
@@ -30,7 +30,7 @@ Expression with_known_columns(Expression e, const KnownColumns& known);
 class BpfConditions {
   public:
     // Adds the string conditions to `atoms`.
-    BpfConditions(Assembler& code, BpfColumns& columns, StringAtoms& atoms, bool task_only)
+    BpfConditions(Assembler& code, BpfSource& columns, StringAtoms& atoms, bool task_only)
         : code_(code),
           columns_(columns),
           numbers_(code, columns_),
@@ -55,7 +55,7 @@ class BpfConditions {
     bool null_test(const Expression& e, bool wanted, Ways ways);
 
     Assembler& code_;
-    BpfColumns& columns_;
+    BpfSource& columns_;
     BpfNumbers numbers_;
     StringAtoms& atoms_;
     bool task_only_;

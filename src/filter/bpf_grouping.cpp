@@ -6,18 +6,17 @@
 #include <cstring>
 #include <limits>
 
+#include "filter/bpf_columns.h"
 #include "filter/bpf_conditions.h"
 #include "filter/bpf_frame.h"
 #include "filter/bpf_numbers.h"
+#include "filter/bpf_row.h"
 #include "filter/simplify.h"
 #include "filter/sql_text.h"
 #include "schema/text.h"
 
 namespace dyetrace::filter {
 namespace {
-
-constexpr std::size_t kWord = 8;
-constexpr std::size_t kNameBytes = 16;
 
 // Bytes of an aggregate in a group's value.
 std::size_t size_of(AggregateKind kind) {
@@ -31,19 +30,24 @@ std::size_t size_of(AggregateKind kind) {
     }
 }
 
-std::uint64_t word_at(std::span<const std::byte> bytes, std::size_t offset) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, bytes.data() + offset, sizeof(word));
-    return word;
+bool has_fields(const Expression& e) {
+    return e.op == Operator::kField ||
+           std::any_of(e.operands.begin(), e.operands.end(), has_fields);
 }
 
 // Whether BPF can load it: tried on a program that nobody runs.
-template <typename Load>
-bool can(Load&& load) {
+bool can_load(const Expression& e) {
     Assembler code;
     BpfColumns columns(code, 0);
-    const Exits exits{code.new_label(), code.new_label()};
-    return load(code, columns, exits);
+    BpfRow row(code, 0);
+    BpfSource& source = has_fields(e) ? static_cast<BpfSource&>(row) : columns;
+    return BpfNumbers(code, source).load(e, Register::k1, {code.new_label(), code.new_label()});
+}
+
+// What makes numbers ascend without a sign as the values do, or descend for the least.
+std::uint64_t flipped_bits(AggregateKind kind, bool is_signed) {
+    const std::uint64_t sign = is_signed ? std::uint64_t{1} << 63 : 0;
+    return kind == AggregateKind::kLeast ? ~sign : sign;
 }
 
 Integer number_of(std::uint64_t word, bool is_signed) {
@@ -53,8 +57,8 @@ Integer number_of(std::uint64_t word, bool is_signed) {
 }  // namespace
 
 Result<BpfGrouping::Part> BpfGrouping::part_of(const Expression& expression,
-                                               const std::string& host) {
-    Part part{.expression = simplified(with_known_columns(expression, {.host = host}))};
+                                               const BpfSource& source) {
+    Part part{.expression = simplified(expression)};
     const Expression& e = part.expression;
     if (e.is_constant()) {
         return part;
@@ -64,25 +68,25 @@ Result<BpfGrouping::Part> BpfGrouping::part_of(const Expression& expression,
                              range->greatest <= std::numeric_limits<std::int64_t>::max();
     const bool fits_unsigned =
         range && range->least >= 0 && range->greatest <= std::numeric_limits<std::uint64_t>::max();
-    if ((fits_signed || fits_unsigned) &&
-        can([&](Assembler& code, BpfColumns& columns, Exits exits) {
-            return BpfNumbers(code, columns).load(e, Register::k1, exits);
-        })) {
+    if ((fits_signed || fits_unsigned) && can_load(e)) {
         part.form = Form::kNumber;
         part.is_signed = range->least < 0;
         return part;
     }
-    if (e.op == Operator::kColumn) {
-        part.names = names_of(e.column);
+    if (is_leaf(e)) {
+        part.names = source.names_of(e);
+        part.bytes = source.text_bytes(e);
     }
     if (!part.names.empty()) {
         part.form = Form::kName;
         return part;
     }
-    if (e.op == Operator::kColumn && can([&](Assembler&, BpfColumns& columns, Exits exits) {
-            return columns.copy_name(e.column, -16, exits);
-        })) {
+    if (part.bytes > 0) {
         part.form = Form::kBytes;
+        return part;
+    }
+    if (e.op == Operator::kField && e.field->is_stack) {
+        part.form = Form::kNumber;
         return part;
     }
     return Error(ErrorCode::kUnsupported,
@@ -90,39 +94,63 @@ Result<BpfGrouping::Part> BpfGrouping::part_of(const Expression& expression,
 }
 
 Result<BpfGrouping> BpfGrouping::of(const Grouping& grouping, const std::string& host) {
+    Grouping known = grouping;
+    const KnownColumns columns{.host = host};
+    for (Expression& key : known.keys) {
+        key = with_known_columns(std::move(key), columns);
+    }
+    for (Aggregate& aggregate : known.aggregates) {
+        aggregate.argument = with_known_columns(std::move(aggregate.argument), columns);
+    }
     BpfGrouping made;
-    made.where_ = grouping.where;
+    made.where_ = simplified_condition(with_known_columns(grouping.where.expression(), columns));
+    Assembler unused;
+    TRY(made.add_parts(known, BpfColumns(unused, 0)));
+    return made;
+}
+
+Result<BpfGrouping> BpfGrouping::of_rows(const Grouping& grouping) {
+    BpfGrouping made;
+    made.where_ = grouping.where.expression();
+    Assembler unused;
+    TRY(made.add_parts(grouping, BpfRow(unused, 0)));
+    return made;
+}
+
+Result<void> BpfGrouping::add_parts(const Grouping& grouping, const BpfSource& source) {
     if (grouping.aggregates.size() > kGroupAggregatesMax) {
         return Error(
             ErrorCode::kUnsupported,
             fmt::format("the kernel counts at most {} aggregates at once", kGroupAggregatesMax));
     }
     for (const Expression& key : grouping.keys) {
-        TRY(Part part, part_of(key, host));
-        part.offset = made.key_bytes_;
-        made.key_bytes_ += part.form == Form::kConstant ? 0
-                           : part.form == Form::kBytes  ? kNameBytes
-                                                        : kWord;
-        made.keys_.push_back(std::move(part));
-    }
-    if (made.key_bytes_ > kWord + kGroupKeysMax * kWord) {
-        return Error(ErrorCode::kUnsupported,
-                     fmt::format("the kernel groups by at most {} numbers", kGroupKeysMax));
+        TRY(Part part, part_of(key, source));
+        part.offset = key_bytes_;
+        key_bytes_ += part.form == Form::kConstant ? 0
+                      : part.form == Form::kBytes  ? part.bytes
+                                                   : kWord;
+        keys_.push_back(std::move(part));
     }
     for (const Aggregate& aggregate : grouping.aggregates) {
-        TRY(Part part, part_of(aggregate.argument, host));
+        TRY(Part part, part_of(aggregate.argument, source));
         const bool is_counted = aggregate.kind == AggregateKind::kCount;
-        if (is_counted ? part.form == Form::kBytes : part.form != Form::kNumber) {
+        if (!is_counted && part.form != Form::kNumber) {
             return Error(ErrorCode::kUnsupported,
                          fmt::format("the kernel cannot add up {}", sql_text(aggregate.argument)));
         }
         part.kind = aggregate.kind;
-        part.offset = made.value_bytes_;
-        made.value_bytes_ += size_of(aggregate.kind);
-        made.aggregates_.push_back(std::move(part));
+        part.offset = value_bytes_;
+        value_bytes_ += size_of(aggregate.kind);
+        aggregates_.push_back(std::move(part));
     }
-    made.value_bytes_ = std::max(made.value_bytes_, kWord);
-    return made;
+    value_bytes_ = std::max(value_bytes_, kWord);
+    if (2 * kWord + aggregates_.size() * kWord + key_bytes_ > kGroupingStackBytes) {
+        return Error(
+            ErrorCode::kUnsupported,
+            fmt::format("keys and aggregates take more than {} bytes of the kernel's stack",
+                        kGroupingStackBytes));
+    }
+    return {};
 }
 
 GroupKey BpfGrouping::key(std::span<const std::byte> bytes) const {
@@ -137,7 +165,7 @@ GroupKey BpfGrouping::key(std::span<const std::byte> bytes) const {
             value = number_of(word_at(bytes, part.offset), part.is_signed);
         } else if ((nulls >> i & 1) == 0 && part.form == Form::kBytes) {
             const char* const text = reinterpret_cast<const char*>(bytes.data() + part.offset);
-            value = schema::escaped({text, strnlen(text, kNameBytes)});
+            value = schema::escaped({text, strnlen(text, part.bytes)});
         } else if ((nulls >> i & 1) == 0) {
             const std::uint64_t number = word_at(bytes, part.offset);
             for (const NamedNumber& named : part.names) {
@@ -159,7 +187,9 @@ std::vector<Partial> BpfGrouping::partials(std::span<const std::byte> bytes) con
             const Integer high{static_cast<std::int64_t>(word_at(bytes, part.offset + 2 * kWord))};
             partial.value = high * (Integer{1} << 64) + word_at(bytes, part.offset + kWord);
         } else if (part.kind != AggregateKind::kCount) {
-            partial.value = number_of(word_at(bytes, part.offset + kWord), part.is_signed);
+            const std::uint64_t word =
+                word_at(bytes, part.offset + kWord) ^ flipped_bits(part.kind, part.is_signed);
+            partial.value = number_of(word, part.is_signed);
         }
         partials.push_back(partial);
     }
@@ -171,20 +201,18 @@ std::vector<Partial> BpfGrouping::partials(std::span<const std::byte> bytes) con
 //   -4 a zero   -16 which arguments are NULL   then the arguments, and the key at the bottom
 class BpfGrouping::Writer {
   public:
-    Writer(const BpfGrouping& grouping, const BpfLayout& layout, const BpfGroupTargets& targets)
-        : grouping_(grouping),
-          layout_(layout),
-          targets_(targets),
-          columns_(code_, layout.host_index) {}
+    Writer(const BpfGrouping& grouping,
+           Assembler& code,
+           BpfSource& source,
+           const BpfGroupTargets& targets,
+           Label pass)
+        : grouping_(grouping), targets_(targets), code_(code), source_(source), pass_(pass) {}
 
-    std::optional<std::vector<bpf_insn>> program(StringAtoms& atoms) && {
-        const Label is_selected = code_.new_label(), is_not = code_.new_label();
-        begin_program(code_, layout_);
-        BpfConditions conditions(code_, columns_, atoms, false);
-        conditions.condition(simplified_condition(with_known_columns(grouping_.where_.expression(),
-                                                                     {.host = layout_.host})),
-                             true,
-                             {is_selected, is_not, pass_});
+    // Control goes on behind it with what was counted.
+    void count(StringAtoms& atoms, Label is_not_selected) {
+        const Label is_selected = code_.new_label();
+        BpfConditions conditions(code_, source_, atoms, false);
+        conditions.condition(grouping_.where_, true, {is_selected, is_not_selected, pass_});
         code_.place(is_selected);
         store_zeros();
         build_key();
@@ -193,17 +221,12 @@ class BpfGrouping::Writer {
         for (std::size_t i = 0; i < grouping_.aggregates_.size(); ++i) {
             add_up(i);
         }
-        leave_program(code_, layout_, targets_.counted_index, 2);
-        code_.place(pass_);
-        leave_program(code_, layout_, layout_.passed_index, 1);
-        code_.place(is_not);
-        leave_program(code_, layout_, layout_.dropped_index, 0);
-        return std::move(code_).finish();
     }
 
   private:
     static constexpr std::ptrdiff_t kZero = -4, kNulls = -16;
     static constexpr Register kGroup = Register::k7;
+    static constexpr Register kTable = Register::k9;  // of a row, which needs no kInput
 
     std::ptrdiff_t argument_at(std::size_t i) const {
         return kNulls - static_cast<std::ptrdiff_t>((i + 1) * kWord);
@@ -232,12 +255,12 @@ class BpfGrouping::Writer {
         const Label null = code_.new_label(), done = code_.new_label();
         const Exits exits{.null = null, .undecided = pass_};
         if (part.form == Form::kBytes) {
-            columns_.copy_name(part.expression.column, place, exits);
+            source_.copy_text(part.expression, place, exits);
         } else {
             if (part.form == Form::kName) {
-                columns_.load_named(part.expression.column, Register::k1, exits);
+                source_.load_named(part.expression, Register::k1, exits);
             } else {
-                BpfNumbers(code_, columns_).load(part.expression, Register::k1, exits);
+                BpfNumbers(code_, source_).load(part.expression, Register::k1, exits);
             }
             code_.store(Register::kFrame, place, Register::k1, 8);
         }
@@ -282,15 +305,12 @@ class BpfGrouping::Writer {
     // Into kGroup: the one that is there, or a new one.
     void find_group() {
         const Label found = code_.new_label();
+        find_table();
         look_up();
         code_.jump_if(BPF_JNE, Register::k0, 0, found);
         code_.set(Register::k1, 0);
         code_.store(Register::kFrame, kZero, Register::k1, 4);
-        code_.set(Register::k2, Register::kFrame);
-        code_.calculate(BPF_ADD, Register::k2, static_cast<std::int32_t>(kZero));
-        code_.set_map(Register::k1, targets_.blank_map_fd);
-        code_.call(BPF_FUNC_map_lookup_elem);
-        code_.jump_if(BPF_JEQ, Register::k0, 0, pass_);
+        look_up_first(targets_.blank_map_fd);
         code_.set(Register::k3, Register::k0);
         point_to_key();
         code_.set(Register::k4, BPF_NOEXIST);
@@ -301,10 +321,32 @@ class BpfGrouping::Writer {
         code_.set(kGroup, Register::k0);
     }
 
+    // Into kTable, if the groups are not in one map.
+    void find_table() {
+        if (targets_.tables_map_fd >= 0) {
+            code_.set(Register::k1, 0);
+            code_.store(Register::kFrame, kZero, Register::k1, 4);
+            look_up_first(targets_.tables_map_fd);
+            code_.set(kTable, Register::k0);
+        }
+    }
+
+    void look_up_first(int array_map_fd) {
+        code_.set(Register::k2, Register::kFrame);
+        code_.calculate(BPF_ADD, Register::k2, static_cast<std::int32_t>(kZero));
+        code_.set_map(Register::k1, array_map_fd);
+        code_.call(BPF_FUNC_map_lookup_elem);
+        code_.jump_if(BPF_JEQ, Register::k0, 0, pass_);
+    }
+
     void point_to_key() {
         code_.set(Register::k2, Register::kFrame);
         code_.calculate(BPF_ADD, Register::k2, static_cast<std::int32_t>(key_at()));
-        code_.set_map(Register::k1, targets_.groups_map_fd);
+        if (targets_.tables_map_fd >= 0) {
+            code_.set(Register::k1, kTable);
+        } else {
+            code_.set_map(Register::k1, targets_.groups_map_fd);
+        }
     }
 
     void look_up() {
@@ -318,59 +360,102 @@ class BpfGrouping::Writer {
         code_.load_frame(Register::k1, kNulls, 8);
         code_.calculate(BPF_AND, Register::k1, std::int32_t{1} << i);
         code_.jump_if(BPF_JNE, Register::k1, 0, done);
-        code_.load(Register::k3, kGroup, part.offset, 8);  // the count as it was
-        code_.set(Register::k1, Register::k3);
-        code_.calculate(BPF_ADD, Register::k1, 1);
-        code_.store(kGroup, static_cast<std::ptrdiff_t>(part.offset), Register::k1, 8);
-        const auto value_at = static_cast<std::ptrdiff_t>(part.offset + kWord);
+        const auto count_at = static_cast<std::ptrdiff_t>(part.offset);
+        code_.set(Register::k1, 1);
+        add_to(count_at, Register::k1);
+        const std::ptrdiff_t value_at = count_at + static_cast<std::ptrdiff_t>(kWord);
         if (part.kind == AggregateKind::kSum) {
             add_to_sum(part, i, value_at);
         } else if (part.kind != AggregateKind::kCount) {
-            const Label is_new = code_.new_label();
-            code_.load_frame(Register::k1, argument_at(i), 8);
-            code_.jump_if(BPF_JEQ, Register::k3, 0, is_new);
-            code_.load(Register::k2, kGroup, part.offset + kWord, 8);
-            const bool is_least = part.kind == AggregateKind::kLeast;
-            const std::uint8_t keeps =
-                part.is_signed ? (is_least ? BPF_JSGE : BPF_JSLE) : (is_least ? BPF_JGE : BPF_JLE);
-            code_.jump_if(keeps, Register::k1, Register::k2, done);
-            code_.place(is_new);
-            code_.store(kGroup, value_at, Register::k1, 8);
+            keep_extreme(part, i, value_at, done);
         }
         code_.place(done);
+    }
+
+    // k1 becomes what was there before.
+    void add_to(std::ptrdiff_t place, Register amount) {
+        if (targets_.is_preemptible) {
+            code_.add_atomically(kGroup, place, amount);
+            return;
+        }
+        code_.load(Register::k0, kGroup, static_cast<std::size_t>(place), 8);
+        code_.calculate(BPF_ADD, amount, Register::k0);
+        code_.store(kGroup, place, amount, 8);
+        code_.set(amount, Register::k0);
     }
 
     // 128 bits: the low half carries into the high one, which takes the sign.
     void add_to_sum(const Part& part, std::size_t i, std::ptrdiff_t low_at) {
         const Label no_carry = code_.new_label();
-        const std::ptrdiff_t high_at = low_at + static_cast<std::ptrdiff_t>(kWord);
-        code_.load_frame(Register::k1, argument_at(i), 8);
-        code_.load(Register::k2, kGroup, static_cast<std::size_t>(low_at), 8);
-        code_.load(Register::k3, kGroup, static_cast<std::size_t>(high_at), 8);
-        code_.calculate(BPF_ADD, Register::k2, Register::k1);
-        code_.store(kGroup, low_at, Register::k2, 8);
-        code_.jump_if(BPF_JGE, Register::k2, Register::k1, no_carry);
+        code_.load_frame(Register::k2, argument_at(i), 8);
+        code_.set(Register::k1, Register::k2);
+        add_to(low_at, Register::k1);
+        code_.set(Register::k3, 0);
+        if (part.is_signed) {
+            code_.set(Register::k3, Register::k2);
+            code_.calculate(BPF_ARSH, Register::k3, 63);
+        }
+        code_.calculate(BPF_ADD, Register::k1, Register::k2);
+        code_.jump_if(BPF_JGE, Register::k1, Register::k2, no_carry);
         code_.calculate(BPF_ADD, Register::k3, 1);
         code_.place(no_carry);
-        if (part.is_signed) {
-            code_.calculate(BPF_ARSH, Register::k1, 63);
-            code_.calculate(BPF_ADD, Register::k3, Register::k1);
-        }
-        code_.store(kGroup, high_at, Register::k3, 8);
+        add_to(low_at + static_cast<std::ptrdiff_t>(kWord), Register::k3);
     }
 
+    // Who is interrupted between looking and writing tries again.
+    void keep_extreme(const Part& part, std::size_t i, std::ptrdiff_t place, Label done) {
+        code_.load_frame(Register::k1, argument_at(i), 8);
+        if (const std::uint64_t flipped = flipped_bits(part.kind, part.is_signed); flipped != 0) {
+            code_.set_wide(Register::k2, flipped);
+            code_.calculate(BPF_XOR, Register::k1, Register::k2);
+        }
+        code_.load(Register::k0, kGroup, static_cast<std::size_t>(place), 8);
+        if (!targets_.is_preemptible) {
+            code_.jump_if(BPF_JGE, Register::k0, Register::k1, done);
+            code_.store(kGroup, place, Register::k1, 8);
+            return;
+        }
+        for (int tried = 0; tried < kExchangesMax; ++tried) {
+            code_.jump_if(BPF_JGE, Register::k0, Register::k1, done);
+            code_.set(Register::k2, Register::k0);
+            code_.exchange_if_r0(kGroup, place, Register::k1);
+            code_.jump_if(BPF_JEQ, Register::k0, Register::k2, done);
+        }
+    }
+
+    static constexpr int kExchangesMax = 4;  // each needs another task in between
+
     const BpfGrouping& grouping_;
-    const BpfLayout& layout_;
     const BpfGroupTargets& targets_;
-    Assembler code_;
-    BpfColumns columns_;
-    const Label pass_ = code_.new_label();
+    Assembler& code_;
+    BpfSource& source_;
+    const Label pass_;
 };
 
 std::optional<std::vector<bpf_insn>> BpfGrouping::program(const BpfLayout& layout,
                                                           const BpfGroupTargets& targets,
                                                           StringAtoms& atoms) const {
-    return Writer(*this, layout, targets).program(atoms);
+    Assembler code;
+    BpfColumns columns(code, layout.host_index);
+    const Label pass = code.new_label(), is_not_selected = code.new_label();
+    begin_program(code, layout);
+    Writer(*this, code, columns, targets, pass).count(atoms, is_not_selected);
+    leave_program(code, layout, targets.counted_index, 2);
+    code.place(pass);
+    leave_program(code, layout, layout.passed_index, 1);
+    code.place(is_not_selected);
+    leave_program(code, layout, layout.dropped_index, 0);
+    return std::move(code).finish();
+}
+
+void BpfGrouping::count_row(Assembler& code,
+                            std::ptrdiff_t row_at,
+                            const BpfGroupTargets& targets,
+                            Label is_not_selected,
+                            Label pass) const {
+    BpfRow row(code, row_at);
+    StringAtoms none;
+    Writer(*this, code, row, targets, pass).count(none, is_not_selected);
 }
 
 }  // namespace dyetrace::filter

@@ -5,10 +5,14 @@
 //        ├─ all is known here                       ──► groups[key] += event ──► counted_index
 //        └─ undecided, or no room for another group ──► passed_index: the event is written, and counted where it is drained
 //
-//   key     | NULLs: bit i is about key i | key 0 | key 1 | …      8 bytes each, names of 16 bytes 16; what is NULL is 0
-//   value   | count | count | sum, low | sum, high | count | least | …        per aggregate, as its kind needs
+// A probe's program (bpf_row.h) counts its row the same way: count_row().
 //
-// Limits: those of the filter's program; kGroupKeysMax, kGroupAggregatesMax.
+//   key     | NULLs: bit i is about key i | key 0 | key 1 | …      8 bytes each, text its room; what is NULL is 0
+//   value   | count | count | sum, low | sum, high | count | extreme | …      per aggregate, as its kind needs
+//
+// An extreme is the greatest of numbers that ascend as the values do, or descend for the least: all of them begin at 0.
+//
+// Limits: those of the filter's program; kGroupAggregatesMax, kGroupingStackBytes.
 #pragma once
 
 #include <cstddef>
@@ -20,16 +24,21 @@
 #include <vector>
 
 #include "base/result.h"
-#include "filter/bpf_columns.h"
 #include "filter/bpf_compiler.h"
+#include "filter/bpf_source.h"
 #include "filter/grouping.h"
 #include "filter/string_atoms.h"
 
 namespace dyetrace::filter {
 
+// Of the frame, from its end: two words, the arguments, the key: 16 numbers and 12 aggregates. A row lies below.
+inline constexpr std::size_t kGroupingStackBytes = 256;
+
 struct BpfGroupTargets {
     int groups_map_fd = -1;  // per-CPU hash of key_bytes() and value_bytes()
+    int tables_map_fd = -1;  // or an array of one such map, which may be another one the next time
     int blank_map_fd = -1;   // array with one value of value_bytes(), all zero
+    bool is_preemptible = false;  // another task's program may run in between, on the same CPU
     std::optional<std::uint32_t>
         counted_index;  // where to go with an event that was counted; without a table it returns 2
 };
@@ -38,6 +47,8 @@ class BpfGrouping {
   public:
     // kUnsupported: a key or an argument that the kernel does not have.
     static Result<BpfGrouping> of(const Grouping& grouping, const std::string& host);
+    // The same about a probe's rows.
+    static Result<BpfGrouping> of_rows(const Grouping& grouping);
     BpfGrouping() = default;  // counts nothing
 
     std::size_t key_bytes() const { return key_bytes_; }
@@ -48,6 +59,14 @@ class BpfGrouping {
                                                  const BpfGroupTargets& targets,
                                                  StringAtoms& atoms) const;
 
+    // Writes what counts the row at `row_at` of the stack, and goes on behind it with a row that is counted. The
+    // stack is its own above the row.
+    void count_row(Assembler& code,
+                   std::ptrdiff_t row_at,
+                   const BpfGroupTargets& targets,
+                   Label is_not_selected,
+                   Label pass) const;
+
     // What a program has put there; the partials are those of one CPU.
     GroupKey key(std::span<const std::byte> bytes) const;
     std::vector<Partial> partials(std::span<const std::byte> bytes) const;
@@ -57,21 +76,23 @@ class BpfGrouping {
         kConstant,  // takes no room
         kNumber,    // 64 bits
         kName,      // the number of a name of a closed set
-        kBytes,     // 16 bytes, NUL to their end
+        kBytes,     // so many bytes, NUL to their end
     };
     struct Part {
         Expression expression;
         Form form = Form::kConstant;
         bool is_signed = false;               // of kNumber
+        std::size_t bytes = 0;                // of kBytes
         std::vector<NamedNumber> names = {};  // of kName
         std::size_t offset = 0;
         AggregateKind kind = AggregateKind::kCount;  // of an aggregate
     };
     class Writer;
 
-    static Result<Part> part_of(const Expression& expression, const std::string& host);
+    Result<void> add_parts(const Grouping& grouping, const BpfSource& source);
+    static Result<Part> part_of(const Expression& expression, const BpfSource& source);
 
-    Predicate where_;
+    Expression where_;
     std::vector<Part> keys_, aggregates_;
     std::size_t key_bytes_ = 8, value_bytes_ = 0;
 };

@@ -153,8 +153,8 @@ bool BpfNumbers::in(const Expression& e, bool wanted, Ways ways) {
 
 // Loads a number, all 64 bits of it; false: the kernel does not have it, and nothing was written.
 bool BpfNumbers::load(const Expression& e, Register to, Exits exits) {
-    if (e.op == Operator::kColumn) {
-        return columns_.load(e.column, to, exits);
+    if (is_leaf(e)) {
+        return columns_.load(e, to, exits);
     }
     if (!is_arithmetic(e.op) || !e.operands[1].is_constant() || e.operands[1].is_null()) {
         return false;

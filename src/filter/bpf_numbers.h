@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "filter/assembler.h"
-#include "filter/bpf_columns.h"
+#include "filter/bpf_source.h"
 #include "filter/expression.h"
 
 namespace dyetrace::filter {
@@ -31,7 +31,7 @@ inline Exits exits_of(Ways ways) {
 
 class BpfNumbers {
   public:
-    BpfNumbers(Assembler& code, BpfColumns& columns) : code_(code), columns_(columns) {}
+    BpfNumbers(Assembler& code, BpfSource& columns) : code_(code), columns_(columns) {}
 
     // Goes to ways.may if the comparison may be `wanted`; false: the kernel cannot decide, and control falls through.
     bool comparison(Expression e, bool wanted, Ways ways);
@@ -52,7 +52,7 @@ class BpfNumbers {
     }
 
     Assembler& code_;
-    BpfColumns& columns_;
+    BpfSource& columns_;
 };
 
 }  // namespace dyetrace::filter

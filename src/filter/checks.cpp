@@ -32,6 +32,9 @@ std::string described(const Operand& operand) {
                            info_of(e.column).name,
                            e.type == Type::kBoolean ? "true or false" : name_of(e.type));
     }
+    if (e.op == Operator::kField) {
+        return fmt::format("'{}' is {}", e.field->name, name_of(e.type));
+    }
     return fmt::format("{} is {}",
                        operand.decimal || e.is_constant() ? "the constant" : "the other side",
                        name_of(e.type));
@@ -237,7 +240,12 @@ Result<Expression> checked_condition(Expression operand) {
     return operand;
 }
 
-Result<Expression> checked_column(std::string_view name) {
+Result<Expression> checked_column(std::string_view name, const RowLayout* row) {
+    if (row != nullptr) {
+        const Expression* const field = row->find(name);
+        return field != nullptr ? Result<Expression>(*field)
+                                : refusal(fmt::format("the probe has no '{}'", name));
+    }
     const std::string wanted = lower(name);
     for (const auto& info : schema::event_columns()) {
         if (info.name != wanted) {

@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "filter/expression.h"
+#include "filter/row.h"
 
 namespace dyetrace::filter {
 
@@ -27,7 +28,7 @@ Result<Expression> checked_text_condition(Operator op,
 Result<Expression> checked_arithmetic(Operator op, Operand left, Operand right);
 Result<Expression> checked_condition(Expression operand);  // a condition, not a value
 
-// The column, or the nearest name as a hint.
-Result<Expression> checked_column(std::string_view name);
+// The column, or the field of the row where there is one; else the nearest name as a hint.
+Result<Expression> checked_column(std::string_view name, const RowLayout* row);
 
 }  // namespace dyetrace::filter

@@ -114,6 +114,14 @@ Expression column_of(schema::EventColumn column) {
     return e;
 }
 
+Expression field_of(Field field, Type type) {
+    Expression e;
+    e.op = Operator::kField;
+    e.type = type;
+    e.field = std::move(field);
+    return e;
+}
+
 Expression condition(Operator op, std::vector<Expression> operands) {
     Expression e;
     e.op = op;
@@ -136,6 +144,9 @@ Expression negation(Expression operand) {
     return condition(Operator::kNot, std::move(operands));
 }
 
+bool is_leaf(const Expression& expression) {
+    return expression.op == Operator::kColumn || expression.op == Operator::kField;
+}
 bool is_comparison(Operator op) {
     return op >= Operator::kEqual && op <= Operator::kGreaterEqual;
 }
@@ -182,6 +193,10 @@ std::optional<Range> range_of(const Expression& e) {
     }
     if (e.op == Operator::kColumn) {
         return range_of_column(e.column);
+    }
+    if (e.op == Operator::kField) {
+        const Integer count = Integer{1} << e.field->bits;
+        return e.field->is_signed ? Range{-count / 2, count / 2 - 1} : Range{0, count - 1};
     }
     CHECK(is_arithmetic(e.op));
     const auto left = range_of(e.operands[0]);

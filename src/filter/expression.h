@@ -30,6 +30,7 @@ enum class Type : std::uint8_t { kNull, kBoolean, kInteger, kText };
 enum class Operator : std::uint8_t {
     kConstant,
     kColumn,
+    kField,  // of a probe's row (row.h)
     // conditions over conditions
     kAnd,  // two or more operands
     kOr,
@@ -62,10 +63,23 @@ enum class Operator : std::uint8_t {
 
 using Constant = std::variant<std::monostate, bool, Integer, std::string>;
 
+// A value of a probe's row, and where it lies there.
+struct Field {
+    std::string name;
+    std::size_t number = 0;  // bit of the row's NULLs
+    std::size_t offset = 0;  // byte of the row
+    std::size_t bytes = 8;   // of text: with the NUL after it
+    unsigned bits = 64;      // that an integer can have
+    bool is_signed = false;  // an integer
+    bool is_stack = false;   // text that the kernel has as a number
+    bool operator==(const Field&) const = default;
+};
+
 struct Expression {
     Operator op = Operator::kConstant;
     Type type = Type::kNull;
     schema::EventColumn column{};  // of kColumn
+    std::optional<Field> field;    // of kField
     std::optional<char> escape;    // of kLike and kIlike
     Constant constant;             // of kConstant
     std::vector<Expression> operands;
@@ -89,10 +103,13 @@ Expression boolean_constant(bool value);
 Expression integer_constant(Integer value);
 Expression text_constant(std::string value);
 Expression column_of(schema::EventColumn column);
+Expression field_of(Field field, Type type);
 Expression condition(Operator op, std::vector<Expression> operands);
 Expression arithmetic(Operator op, Expression left, Expression right);
 Expression negation(Expression operand);
 
+// A column or a field.
+bool is_leaf(const Expression& expression);
 bool is_comparison(Operator op);
 Operator mirrored(Operator op);  // of a comparison whose sides change places
 bool is_arithmetic(Operator op);

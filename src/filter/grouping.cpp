@@ -4,17 +4,19 @@
 #include <functional>
 
 namespace dyetrace::filter {
-namespace {
 
-Value value_in(const Expression& e, const EventValues& values) {
+// A column, a constant, or what is calculated of them.
+static Value value_of(const Expression& e, const EventValues& values) {
     if (e.op == Operator::kConstant) {
         return value_of(e.constant);
     }
     if (e.op == Operator::kColumn) {
         return values.of(e.column);
     }
-    return calculate(e.op, value_in(e.operands[0], values), value_in(e.operands[1], values));
+    return calculate(e.op, value_of(e.operands[0], values), value_of(e.operands[1], values));
 }
+
+namespace {
 
 void set(Constant& to, const Value& value) {
     switch (value.type) {
@@ -96,22 +98,36 @@ bool GroupTable::add(schema::RecordBytes record,
     }
     EventValues values(buffers_, host_);
     values.set(record, cpu, dictionary);
+    add_values(values);
+    return true;
+}
+
+bool GroupTable::add_row(std::span<const std::byte> row) {
+    const RowValues values(row);
+    if (truth_of(grouping_.where.expression(), values) != Truth::kTrue) {
+        return false;
+    }
+    add_values(values);
+    return true;
+}
+
+template <typename Values>
+void GroupTable::add_values(const Values& values) {
     for (std::size_t i = 0; i < key_.size(); ++i) {
-        set(key_[i], value_in(grouping_.keys[i], values));
+        set(key_[i], value_of(grouping_.keys[i], values));
     }
     std::vector<Partial>* const partials = group_of(key_);
     if (partials == nullptr) {
         ++left_out_;
-        return true;
+        return;
     }
     for (std::size_t i = 0; i < partials->size(); ++i) {
         const Aggregate& aggregate = grouping_.aggregates[i];
-        const Value value = value_in(aggregate.argument, values);
+        const Value value = value_of(aggregate.argument, values);
         if (value.type != Type::kNull) {
             (*partials)[i].merge(aggregate.kind, {1, value.integer});
         }
     }
-    return true;
 }
 
 void GroupTable::merge(const GroupKey& key, const std::vector<Partial>& partials) {

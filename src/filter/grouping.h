@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -26,8 +27,7 @@
 
 namespace dyetrace::filter {
 
-// Keys and aggregates of one question: what a program in the kernel has room for on its stack.
-inline constexpr std::size_t kGroupKeysMax = 16;
+// Of one question: what a program in the kernel has room for on its stack.
 inline constexpr std::size_t kGroupAggregatesMax = 12;
 
 enum class AggregateKind : std::uint8_t {
@@ -85,6 +85,8 @@ class GroupTable {
 
     // False if the question is not about the record.
     bool add(schema::RecordBytes record, std::uint16_t cpu, const schema::Dictionary& dictionary);
+    // The same of a probe's row, which has the bytes of the grouping's fields.
+    bool add_row(std::span<const std::byte> row);
     void merge(const GroupKey& key, const std::vector<Partial>& partials);
 
     const Groups& groups() const { return groups_; }
@@ -94,6 +96,8 @@ class GroupTable {
 
   private:
     std::vector<Partial>* group_of(const GroupKey& key);
+    template <typename Values>
+    void add_values(const Values& values);
 
     Grouping grouping_;
     Evaluator evaluator_;

@@ -66,12 +66,12 @@ Json json_of(const Grouping& grouping) {
         .set("aggregates", std::move(aggregates));
 }
 
-Result<Grouping> grouping_from(const Json& json) {
+Result<Grouping> grouping_from(const Json& json, const RowLayout* row) {
     Grouping grouping;
     TRY(const std::string where, json.get<std::string>("where"));
-    TRY(grouping.where, Predicate::parse(where));
+    TRY(grouping.where, Predicate::parse(where, row));
     for (const Json& key : json.items_at("keys")) {
-        TRY(Expression expression, parse_value(key.as<std::string>().value_or("")));
+        TRY(Expression expression, parse_value(key.as<std::string>().value_or(""), row));
         grouping.keys.push_back(std::move(expression));
     }
     for (const Json& item : json.items_at("aggregates")) {
@@ -81,11 +81,49 @@ Result<Grouping> grouping_from(const Json& json) {
         if (found == kKinds.end()) {
             return Error(ErrorCode::kCorrupt, "there is no aggregate '" + kind + "'");
         }
-        TRY(Expression argument, parse_value(of));
+        TRY(Expression argument, parse_value(of, row));
         grouping.aggregates.push_back(
             {static_cast<AggregateKind>(found - kKinds.begin()), std::move(argument)});
     }
     return grouping;
+}
+
+Json json_of(const std::vector<RowColumn>& columns) {
+    Json list = Json::array();
+    for (const RowColumn& column : columns) {
+        list.append(Json::object()
+                        .set("name", column.name)
+                        .set("is_text", column.type == Type::kText)
+                        .set("bytes", column.bytes)
+                        .set("bits", std::uint64_t{column.bits})
+                        .set("is_signed", column.is_signed)
+                        .set("is_stack", column.is_stack));
+    }
+    return list;
+}
+
+Result<std::vector<RowColumn>> row_columns_from(const Json& json) {
+    std::vector<RowColumn> columns;
+    for (const Json& item : json.items()) {
+        RowColumn& column = columns.emplace_back();
+        bool is_text = false;
+        std::uint64_t bits = 0;
+        TRY(item.read("name",
+                      column.name,
+                      "is_text",
+                      is_text,
+                      "bytes",
+                      column.bytes,
+                      "bits",
+                      bits,
+                      "is_signed",
+                      column.is_signed,
+                      "is_stack",
+                      column.is_stack));
+        column.bits = static_cast<unsigned>(bits);
+        column.type = is_text ? Type::kText : Type::kInteger;
+    }
+    return columns;
 }
 
 Json json_of(const Groups& groups) {

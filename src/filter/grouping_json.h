@@ -9,11 +9,16 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "filter/grouping.h"
+#include "filter/row.h"
 
 namespace dyetrace::filter {
 
 base::Json json_of(const Grouping& grouping);
-Result<Grouping> grouping_from(const base::Json& json);
+// With a row its fields are what the grouping is about.
+Result<Grouping> grouping_from(const base::Json& json, const RowLayout* row = nullptr);
+
+base::Json json_of(const std::vector<RowColumn>& columns);
+Result<std::vector<RowColumn>> row_columns_from(const base::Json& json);
 
 base::Json json_of(const Groups& groups);
 Result<std::vector<Group>> groups_from(const base::Json& json);

@@ -69,8 +69,8 @@ bool same_word(std::string_view a, std::string_view lower) {
 
 class Parser {
   public:
-    Parser(std::string_view condition, std::vector<Token> tokens)
-        : condition_(condition), tokens_(std::move(tokens)) {}
+    Parser(std::string_view condition, std::vector<Token> tokens, const RowLayout* row)
+        : condition_(condition), tokens_(std::move(tokens)), row_(row) {}
 
     Result<Expression> whole() {
         if (word().kind == TokenKind::kEnd) {
@@ -413,7 +413,7 @@ class Parser {
         if (is_symbol(".")) {
             return failure(token.at, "a column stands alone: all columns are those of events");
         }
-        TRY(Expression column, placed(token.at, checked_column(token.text)));
+        TRY(Expression column, placed(token.at, checked_column(token.text, row_)));
         return Operand{std::move(column)};
     }
 
@@ -474,6 +474,7 @@ class Parser {
 
     std::string_view condition_;
     std::vector<Token> tokens_;
+    const RowLayout* row_;
     std::size_t next_ = 0;
     std::size_t depth_ = 0;
     std::size_t nodes_ = 0;
@@ -481,14 +482,14 @@ class Parser {
 
 }  // namespace
 
-Result<Expression> parse_condition(std::string_view condition) {
+Result<Expression> parse_condition(std::string_view condition, const RowLayout* row) {
     TRY(std::vector<Token> tokens, tokens_of(condition));
-    return Parser(condition, std::move(tokens)).whole();
+    return Parser(condition, std::move(tokens), row).whole();
 }
 
-Result<Expression> parse_value(std::string_view value) {
+Result<Expression> parse_value(std::string_view value, const RowLayout* row) {
     TRY(std::vector<Token> tokens, tokens_of(value));
-    return Parser(value, std::move(tokens)).whole_value();
+    return Parser(value, std::move(tokens), row).whole_value();
 }
 
 }  // namespace dyetrace::filter

@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "filter/expression.h"
+#include "filter/row.h"
 
 namespace dyetrace::filter {
 
@@ -19,9 +20,10 @@ constexpr std::size_t kDepthMax = 100;
 // Columns, constants and operators: a list of 1,000 pids fits ten times.
 constexpr std::size_t kNodesMax = 10'000;
 
-Result<Expression> parse_condition(std::string_view condition);
+// With a row its fields are what names are looked for in.
+Result<Expression> parse_condition(std::string_view condition, const RowLayout* row = nullptr);
 
 // The same of a value: a column, a constant, or what is calculated of integers.
-Result<Expression> parse_value(std::string_view value);
+Result<Expression> parse_value(std::string_view value, const RowLayout* row = nullptr);
 
 }  // namespace dyetrace::filter

@@ -23,8 +23,8 @@ Predicate::Predicate() : expression_(boolean_constant(true)) {}
 
 Predicate::Predicate(Expression expression) : expression_(std::move(expression)) {}
 
-Result<Predicate> Predicate::parse(std::string_view condition) {
-    TRY(Expression expression, parse_condition(condition));
+Result<Predicate> Predicate::parse(std::string_view condition, const RowLayout* row) {
+    TRY(Expression expression, parse_condition(condition, row));
     return of(std::move(expression));
 }
 

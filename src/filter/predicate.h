@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "filter/expression.h"
+#include "filter/row.h"
 
 namespace dyetrace::filter {
 
@@ -21,7 +22,8 @@ class Predicate {
     // Selects all events.
     Predicate();
 
-    static Result<Predicate> parse(std::string_view condition);
+    // Over events, or over the fields of a probe's row.
+    static Result<Predicate> parse(std::string_view condition, const RowLayout* row = nullptr);
 
     // A tree whose types fit (made by expression.h's functions); it is simplified here.
     static Predicate of(Expression expression);

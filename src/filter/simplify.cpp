@@ -111,6 +111,7 @@ Expression simplified(Expression e) {
     switch (e.op) {
         case Operator::kConstant:
         case Operator::kColumn:
+        case Operator::kField:
             return e;
         case Operator::kAnd:
         case Operator::kOr:

@@ -92,12 +92,12 @@ std::string constant_text(const Constant& constant) {
 
 // Something that binds as tight as a name: in parentheses unless it is one.
 std::string tight(const Expression& e) {
-    return e.is_constant() || e.op == Operator::kColumn ? sql_text(e) : "(" + sql_text(e) + ")";
+    return e.is_constant() || is_leaf(e) ? sql_text(e) : "(" + sql_text(e) + ")";
 }
 
 // Calculated in 128 bits, so that DuckDB does not stop where a column's own type overflows.
 std::string wide(const Expression& e) {
-    return e.op == Operator::kColumn ? "CAST(" + sql_text(e) + " AS HUGEINT)" : tight(e);
+    return is_leaf(e) ? "CAST(" + sql_text(e) + " AS HUGEINT)" : tight(e);
 }
 
 std::string list_text(const Expression& e, std::string_view word) {
@@ -144,12 +144,22 @@ std::string junction_text(const Expression& e) {
 
 }  // namespace
 
+std::string quoted_name(std::string_view name) {
+    std::string quoted = "\"";
+    for (const char c : name) {
+        quoted += c == '"' ? "\"\"" : std::string(1, c);
+    }
+    return quoted + "\"";
+}
+
 std::string sql_text(const Expression& e) {
     switch (e.op) {
         case Operator::kConstant:
             return constant_text(e.constant);
         case Operator::kColumn:
             return std::string(info_of(e.column).name);
+        case Operator::kField:
+            return quoted_name(e.field->name);
         case Operator::kAnd:
         case Operator::kOr:
             return junction_text(e);

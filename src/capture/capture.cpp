@@ -8,10 +8,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "base/clock.h"
@@ -27,6 +25,7 @@
 #include "capture/kernel_groups.h"
 #include "capture/kernel_support.h"
 #include "capture/libbpf_log.h"
+#include "capture/marked_tasks.h"
 #include "capture/payload_rings.h"
 #include "capture/program_table.h"
 #include "capture/programs.h"
@@ -36,7 +35,6 @@
 #include "capture/thread_numbers.h"
 #include "capture/totals.h"
 #include "capture/unseen.h"
-#include "capture/unwatchable.h"
 #include "capture/wakeups.h"
 #include "kernel/abi.h"
 #include "schema/generated/syscalls.bpf.h"
@@ -49,10 +47,6 @@ namespace {
 using base::Error;
 using base::ErrorCode;
 
-constexpr pid_t kFirstProcess = 1;
-// The kernel refuses a thread its state while another program, which lost its CPU in the middle of making one, is to go on there.
-constexpr int kMarkAttempts = 500;
-constexpr std::chrono::milliseconds kMarkAgainAfter{2};
 // From the end of a call, as its event says, to the event's place in the ring: the programs run with preemption off.
 constexpr std::uint64_t kProgramNsMax = 1'000'000;
 constexpr const char* kEpoll = "epoll";  // a source that has a line where it is not complete
@@ -71,7 +65,7 @@ struct Capture::State {
     ThreadNumbers numbers;
     std::vector<Source> sources;
     std::vector<schema::SharedMapping> shared_memory;
-    std::vector<pid_t> excluded;
+    MarkedTasks marks;
     std::uint64_t damaged_bytes = 0;
     std::optional<KernelFilter> filter;
     std::optional<KernelGroups> groups;  // with `filter`
@@ -81,9 +75,6 @@ struct Capture::State {
     std::uint64_t not_run = 0;  // calls that were deferred and never written, or left out
     std::uint64_t complete_ns = 0;
 
-    Result<void> mark(pid_t process, std::uint32_t flags, bool one_thread = false);
-    Result<void> exclude_again();
-    bool hides_first_process();
     void find_members(IteratorScope scope);
     void find_shared_memory(IteratorScope scope);
     void hand_out(std::uint32_t cpu,
@@ -108,6 +99,7 @@ Result<Capture> Capture::load(const CaptureOptions& options) {
     state->skeleton = state->programs.skeleton();
     state->has_loops = support.loop;
     dyetrace_bpf& skeleton = *state->skeleton;
+    state->marks = MarkedTasks(skeleton);
     state->cpus = static_cast<std::uint32_t>(libbpf_num_possible_cpus());
     skeleton.rodata->cpu_count = state->cpus;
     skeleton.rodata->watch_all = options.watch_all;
@@ -130,7 +122,17 @@ Result<Capture> Capture::load(const CaptureOptions& options) {
     state->retransmissions.prepare(skeleton, options, support, state->cpus);
     state->rings.size_maps(skeleton, options, support, state->cpus);
     bpf_map__set_max_entries(skeleton.maps.recent_names, state->cpus * RECENT_NAMES);
+    if (options.only_follow) {
+        state->programs.leave_out_calls();
+    }
     TRY(state->programs.load());
+    if (options.only_follow) {
+        TRY(state->rings.map(skeleton));
+        TRY(state->wakeups.open(skeleton));
+        TRY(state->retransmissions.map(skeleton, state->rings.controls(), state->cpus));
+        TRY(state->payload.map(skeleton));
+        return Capture(std::move(state));
+    }
     TRY(put_program(skeleton.maps.entry_programs, PROGRAM_PREPARE, skeleton.progs.prepare));
     TRY(put_program(skeleton.maps.exit_programs, PROGRAM_FOLLOW, skeleton.progs.follow));
     TRY(state->sources, prepare_content(skeleton, options));
@@ -193,6 +195,9 @@ Result<void> Capture::attach() {
     TRY(state_->attach_program(programs.task_fork, &links.task_fork, "sched_process_fork"));
     TRY(state_->attach_program(programs.task_exec, &links.task_exec, "sched_process_exec"));
     TRY(state_->attach_program(programs.task_exit, &links.task_exit, "sched_process_exit"));
+    if (!bpf_program__autoload(programs.sys_exit)) {
+        return state_->marks.exclude_again();
+    }
     TRY(state_->attach_program(programs.task_switch, &links.task_switch, "sched_switch"));
     TRY(state_->attach_program(programs.signal_deliver, &links.signal_deliver, "signal_deliver"));
     TRY(state_->numbers.attach(skeleton));
@@ -206,7 +211,7 @@ Result<void> Capture::attach() {
                             "TCP positions of threads that share a socket may be wrong");
     bool hides_process = false;
     if (skeleton.rodata->watch_all || skeleton.rodata->watch_retransmissions) {
-        hides_process = state_->hides_first_process();
+        hides_process = state_->marks.hides_first_process();
     }
     if (auto source = state_->retransmissions.attach(skeleton, hides_process)) {
         state_->sources.push_back(*std::move(source));
@@ -232,7 +237,7 @@ Result<void> Capture::attach() {
         state_->sources.push_back(
             {"process 1", schema::CoverageState::kOff, "this kernel keeps it from BPF programs"});
     }
-    TRY(state_->exclude_again());
+    TRY(state_->marks.exclude_again());
     TRY(state_->attach_program(programs.sys_exit, &links.sys_exit, "sys_exit"));
     TRY(state_->attach_program(programs.sys_enter, &links.sys_enter, "sys_enter"));
     if (skeleton.rodata->watch_all) {
@@ -240,29 +245,6 @@ Result<void> Capture::attach() {
         state_->find_shared_memory({});
     }
     return {};
-}
-
-Result<void> Capture::State::mark(pid_t process, std::uint32_t flags, bool one_thread) {
-    skeleton->bss->mark_number = static_cast<std::uint32_t>(process);
-    skeleton->bss->mark_one_thread = one_thread;
-    skeleton->bss->mark_flags = flags;
-    for (int attempt = 1;; ++attempt) {
-        skeleton->bss->marked = 0;
-        skeleton->bss->refused = 0;
-        TRY(run_iterator(skeleton->progs.mark_tasks));
-        if (skeleton->bss->refused == 0) {
-            break;
-        }
-        if (attempt == kMarkAttempts) {
-            return Error(ErrorCode::kLimitReached,
-                         fmt::format("the kernel refused to keep in mind {} of the threads of "
-                                     "process {}",
-                                     skeleton->bss->refused,
-                                     process));
-        }
-        std::this_thread::sleep_for(kMarkAgainAfter);
-    }
-    return skeleton->bss->marked > 0 ? Result<void>() : unwatchable(process);
 }
 
 // What is in epoll sets already. Afterwards, not before: what is added meanwhile is seen by the call or here.
@@ -302,41 +284,24 @@ void Capture::State::find_shared_memory(IteratorScope scope) {
     }
 }
 
-// Whether it keeps process 1 from BPF programs, as some virtual machines do.
-bool Capture::State::hides_first_process() {
-    const Result<void> seen = mark(kFirstProcess, 0);
-    return !seen.ok() && seen.error().code() == ErrorCode::kUnsupported;
-}
-
 Result<void> Capture::watch(pid_t process) {
     const bool one_thread = !state_->skeleton->rodata->follow_children;
-    TRY(state_->mark(process, TASK_WATCHED, one_thread));
+    TRY(state_->marks.mark(process, TASK_WATCHED, one_thread));
+    if (!bpf_program__autoload(state_->skeleton->progs.sys_exit)) {
+        return {};
+    }
     state_->find_members({.process = process, .one_thread = one_thread});
     state_->find_shared_memory({.process = process});
     return {};
 }
 Result<std::uint32_t> Capture::watched() const {
-    state_->skeleton->bss->marked = 0;
-    TRY(run_iterator(state_->skeleton->progs.count_watched));
-    return state_->skeleton->bss->marked;
+    return state_->marks.count_watched();
 }
 Result<void> Capture::watch_held_back(pid_t process) {
-    return state_->mark(process, TASK_WATCHED | TASK_CHILD_RETURN);
+    return state_->marks.mark(process, TASK_WATCHED | TASK_CHILD_RETURN);
 }
 Result<void> Capture::exclude(pid_t process) {
-    state_->excluded.push_back(process);
-    return state_->mark(process, TASK_EXCLUDED);
-}
-
-// A thread that began between the mark and the attachment of task_fork has not inherited it; from now on all do.
-Result<void> Capture::State::exclude_again() {
-    for (const pid_t process : excluded) {
-        if (auto marked = mark(process, TASK_EXCLUDED);
-            !marked.ok() && marked.error().code() != ErrorCode::kNotFound) {
-            return marked;
-        }
-    }
-    return {};
+    return state_->marks.exclude(process);
 }
 
 Result<void> Capture::stop() {
@@ -352,6 +317,9 @@ Result<void> Capture::stop() {
     }
     state_->not_run = finish_deferred_calls(skeleton) + times_left_out(skeleton.progs.sys_exit);
     state_->stopped = true;
+    if (!bpf_program__autoload(skeleton.progs.sys_exit)) {
+        return {};
+    }
     TRY(run_iterator(skeleton.progs.finish_calls));
     add_unseen(skeleton, state_->sources);
     if (const std::uint64_t unkept = skeleton.bss->unkept_threads; unkept > 0) {
@@ -431,6 +399,12 @@ std::uint64_t Capture::complete_ns() const {
 KernelDyes* Capture::dyes() {
     return state_->dyes ? &*state_->dyes : nullptr;
 }
+WatchedTasks Capture::watched_tasks() const {
+    return {.map_fd = bpf_map__fd(state_->skeleton->maps.tasks),
+            .by_address = !state_->has_loops,
+            .all = state_->skeleton->rodata->watch_all};
+}
+
 KernelGroups* Capture::groups() {
     return state_->groups ? &*state_->groups : nullptr;
 }

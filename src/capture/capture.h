@@ -74,7 +74,8 @@ struct CaptureOptions {
     bool keep_arguments = true;                    // of programs: the command line
     bool watch_retransmissions = false;            // see retransmissions()
     bool number_threads = false;                   // see thread_numbers()
-    bool count_only = false;  // add up in the kernel, see totals(), instead of writing events
+    bool only_follow = false;  // who is watched, and nothing of what they do; see watched_tasks()
+    bool count_only = false;   // add up in the kernel, see totals(), instead of writing events
     Lack lack = Lack::kNothing;
     std::uint64_t event_ring_bytes =
         kEventRingBytesDefault;  // per CPU; rounded up to a power of two
@@ -107,6 +108,13 @@ struct Source {
     std::string name;
     schema::CoverageState state = schema::CoverageState::kOn;
     std::string reason;
+};
+
+// Where programs of others look up who is watched: storage of tasks, each with a task_state (kernel/abi.h).
+struct WatchedTasks {
+    int map_fd = -1;
+    bool by_address = false;  // a hash of the task's address instead
+    bool all = false;         // all that are not excluded
 };
 
 using Sink = std::function<void(
@@ -152,6 +160,9 @@ class Capture {
     KernelGroups* groups();
     // What TCP sent again, as the last drain() found it; no part of what its sink gets.
     const std::vector<schema::Retransmission>& retransmissions() const;
+
+    // Valid as long as this is.
+    WatchedTasks watched_tasks() const;
 
     std::uint32_t cpu_count() const;
     Accounting accounting(std::uint32_t cpu) const;

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <string>
@@ -64,6 +66,18 @@ Result<Programs> Programs::open(const KernelSupport& support) {
         return LibbpfLog::error(-error);
     }
     return programs;
+}
+
+void Programs::leave_out_calls() {
+    const auto& all = skeleton()->progs;
+    const std::array<const bpf_program*, 5> kept{
+        all.task_fork, all.task_exec, all.task_exit, all.mark_tasks, all.count_watched};
+    bpf_program* program = nullptr;
+    bpf_object__for_each_program(program, skeleton()->obj) {
+        if (std::find(kept.begin(), kept.end(), program) == kept.end()) {
+            bpf_program__set_autoload(program, false);
+        }
+    }
 }
 
 Result<void> Programs::load() {

@@ -18,6 +18,9 @@ class Programs {
 
     dyetrace_bpf* skeleton() const { return skeleton_.get(); }
 
+    // Only those stay that follow who is watched; before load().
+    void leave_out_calls();
+
     Result<void> load();
 
   private:

@@ -74,6 +74,8 @@ struct directory_entry {
 	__u32 reserved;
 };
 
+#define TASK_FLAGS_AT 64 /* byte of a task_state where its flags are */
+
 /* What is known of a thread: task_state.flags. */
 enum task_flags {
 	TASK_WATCHED = 1, /* its calls are recorded */

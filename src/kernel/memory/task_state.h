@@ -45,6 +45,8 @@ struct task_state {
 	__u64 task; /* address, where there is no storage for tasks */
 };
 
+_Static_assert(__builtin_offsetof(struct task_state, flags) == TASK_FLAGS_AT, "user space knows it");
+
 #ifdef WITHOUT_LOOPS /* before 5.11 there is no storage for tasks: by the address of one, and a program takes out what has ended */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -1,0 +1,27 @@
+// Finds what a question names: the places of a probe on this machine, and how each value that it asks for is read there.
+//
+//   TRY(const Probe probe, find_probe({kTracepoint, {"sched", "sched_switch"}}, {"comm", "arguments.prev_comm"}));
+//
+//   pid tid uid gid comm cpu cgroup_id     who, and where
+//   duration_ns result                     of functions, when they return
+//   function                               the name of the place
+//   kernel_stack user_stack                folded: the outermost frame first, with semicolons
+//   arguments.NAME                         by name and type; text is its first 63 bytes
+//   arguments.argN                         of a function of which no types are known: what the register holds, from 0
+//   str(arguments.NAME)                    the text that a number points to; NULL where the process has not touched its page yet
+//   user_str(arguments.NAME)               the same of a kernel function's argument that points into the process
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "capture/kernel_probe.h"
+#include "probes/probe_names.h"
+
+namespace dyetrace::capture {
+
+// kNotFound, kInvalidArgument: there is no such place or value, with what is near; kUnsupported: not on this kernel.
+Result<Probe> find_probe(const probes::ProbeName& name, const std::vector<std::string>& columns);
+
+}  // namespace dyetrace::capture

@@ -30,26 +30,38 @@ Result<Pipe> make_pipe() {
     return Pipe{base::Fd(ends[0]), base::Fd(ends[1])};
 }
 
-// Until its writer closes it.
-std::string read_all(const base::Fd& file) {
-    std::string text;
-    char bytes[4096];
+// A line without its end; empty once its writer has closed it.
+std::string read_line(const base::Fd& file) {
+    std::string line;
+    char byte = 0;
     for (;;) {
-        const ssize_t count = ::read(file.get(), bytes, sizeof(bytes));
+        const ssize_t count = ::read(file.get(), &byte, 1);
         if (count < 0 && errno == EINTR) {
             continue;
         }
-        if (count <= 0) {
-            return text;
+        if (count <= 0 || byte == '\n') {
+            return line;
         }
-        text.append(bytes, static_cast<std::size_t>(count));
+        line += byte;
     }
+}
+
+// What is wrong with the probe is said over there, with the statement.
+base::Json answer_about(const base::Json& asked, const FindProbeColumns& find) {
+    std::vector<std::string> names;
+    for (const base::Json& name : asked.items_at("columns")) {
+        names.push_back(name.as<std::string>().value_or(""));
+    }
+    const auto columns = find(asked.get<std::string>("probe").value_or(""), names);
+    return columns.ok() ? base::Json::object().set("columns", filter::json_of(columns.value()))
+                        : base::Json::object().set("error", columns.error().text());
 }
 
 }  // namespace
 
 Result<LiveAnswers> LiveAnswers::start(const std::string& statement,
-                                       std::vector<std::string> options) {
+                                       std::vector<std::string> options,
+                                       const FindProbeColumns& find) {
     TRY(Pipe windows, make_pipe());
     TRY(Pipe plan, make_pipe());
     std::vector<std::string> words{"dyetrace", "live-answer"};
@@ -62,11 +74,24 @@ Result<LiveAnswers> LiveAnswers::start(const std::string& statement,
             {{windows.read.get(), STDIN_FILENO}, {plan.write.get(), kPlanDescriptor}}));
     LiveAnswers answers(pid, std::move(windows.write));
     plan.write.reset();
-    const std::string text = read_all(plan.read);
-    if (!text.empty()) {
-        TRY(const base::Json json, base::Json::parse(text));
-        TRY(filter::Grouping grouping, filter::grouping_from(json));
-        answers.grouping_ = std::move(grouping);
+    filter::RowLayout row;
+    bool is_probe = false;
+    for (std::string line = read_line(plan.read); !line.empty(); line = read_line(plan.read)) {
+        TRY(const base::Json json, base::Json::parse(line));
+        if (json.find("probe") == nullptr) {
+            TRY(answers.grouping_, filter::grouping_from(json, is_probe ? &row : nullptr));
+            break;
+        }
+        const base::Json answer = answer_about(json, find);
+        if (const base::Json* const columns = answer.find("columns")) {
+            TRY(const auto types, filter::row_columns_from(*columns));
+            TRY(row, filter::RowLayout::of(types));
+            is_probe = true;
+        }
+        const std::string said = answer.text() + "\n";
+        if (!base::write_all(answers.windows_, base::bytes_of(said)).ok()) {
+            break;
+        }
     }
     return answers;
 }

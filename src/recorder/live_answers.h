@@ -5,8 +5,10 @@
 //   answers.say(window)                       it writes the answer to stdout
 //   answers.end()                             after the last one; its exit status
 //
-//   here ── windows, a line of JSON each ──► its stdin
-//        ◄── the grouping, one line ──────── its descriptor 3
+//        ◄── the probe, if it is about one ─ its descriptor 3       {"probe":"timer('1s')","columns":["comm"]}
+//   here ── the types of its columns ──────► its stdin
+//        ◄── the grouping ────────────────── its descriptor 3
+//   here ── windows ───────────────────────► its stdin              a line of JSON each
 //
 // What is wrong with the statement it says itself, on stderr; then there is no grouping.
 #pragma once
@@ -14,6 +16,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,10 +32,15 @@ struct LiveWindow {
     std::string remark;                     // what is missing from it; empty: nothing
 };
 
+// Finds a probe by its name in a statement, and says what its columns are.
+using FindProbeColumns = std::function<Result<std::vector<filter::RowColumn>>(
+    const std::string& probe, const std::vector<std::string>& columns)>;
+
 class LiveAnswers {
   public:
     static Result<LiveAnswers> start(const std::string& statement,
-                                     std::vector<std::string> options);
+                                     std::vector<std::string> options,
+                                     const FindProbeColumns& find);
 
     // Nothing: it has said why, and end() has the exit status.
     const std::optional<filter::Grouping>& grouping() const { return grouping_; }

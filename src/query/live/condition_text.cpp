@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "filter/sql_text.h"
+
 namespace dyetrace::query {
 namespace {
 
@@ -136,7 +138,8 @@ std::optional<std::string> condition_text(const Json& tree) {
     const std::string kind = text_at(tree, "class"), type = text_at(tree, "type");
     if (kind == "COLUMN_REF") {
         const std::vector<Json>& names = tree.items_at("column_names");
-        return names.empty() ? std::nullopt : names.back().as<std::string>();
+        const Text name = names.empty() ? std::nullopt : names.back().as<std::string>();
+        return name ? Text(filter::quoted_name(*name)) : std::nullopt;
     }
     if (kind == "CONSTANT") {
         return constant_text(tree);

@@ -9,11 +9,10 @@
 #include <utility>
 
 #include "base/json.h"
-#include "filter/parser.h"
 #include "filter/sql_text.h"
 #include "query/live/condition_text.h"
+#include "query/live/live_source.h"
 #include "query/live/statement_tree.h"
-#include "schema/generated/columns.h"
 
 namespace dyetrace::query {
 namespace {
@@ -26,37 +25,6 @@ constexpr const char* kCounted =
     "_counted";  // a row per group: keys, then _cN and _vN of each aggregate
 constexpr const char* kRepeated = "_repeated";  // each of them as often as it was counted
 
-std::string_view name_of(schema::SqlType type) {
-    switch (type) {
-        case schema::SqlType::kBoolean:
-            return "BOOLEAN";
-        case schema::SqlType::kDouble:
-            return "DOUBLE";
-        case schema::SqlType::kInteger:
-            return "INTEGER";
-        case schema::SqlType::kTimestampNs:
-            return "TIMESTAMP_NS";
-        case schema::SqlType::kVarchar:
-            return "VARCHAR";
-        default:
-            return "BIGINT";
-    }
-}
-
-// The view's columns and no rows.
-std::string events_table() {
-    std::string columns;
-    for (const schema::EventColumnInfo& column : schema::event_columns()) {
-        columns += fmt::format(
-            "{}\"{}\" {}", columns.empty() ? "" : ", ", column.name, name_of(column.type));
-    }
-    return fmt::format("CREATE TABLE events ({})", columns);
-}
-
-Error no_question(std::string text) {
-    return {ErrorCode::kInvalidArgument, std::move(text)};
-}
-
 }  // namespace
 
 // Makes the plan of one statement.
@@ -64,8 +32,10 @@ class LivePlan::Maker {
   public:
     Maker(LivePlan& plan, Json tree) : plan_(plan), tree_(std::move(tree)) {}
 
-    Result<void> make(const std::string& statement) {
+    Result<void> make(const FindProbe& find) {
         TRY(find_select());
+        TRY(source_, LiveSource::of(select_, plan_.engine_, find));
+        TRY(const std::string statement, plan_.engine_.text_of(with_select(select_)));
         TRY(const auto columns, plan_.engine_.columns_of(statement));
         TRY(aggregate_names_, names_of_aggregates());
         name_items(columns);
@@ -80,7 +50,7 @@ class LivePlan::Maker {
     }
 
   private:
-    // select_ is the statement's node, over `events`.
+    // select_ is the statement's node.
     Result<void> find_select() {
         const std::vector<Json>& statements = tree_.items_at("statements");
         const Json* const node = statements.size() == 1 ? statements[0].find("node") : nullptr;
@@ -88,14 +58,9 @@ class LivePlan::Maker {
             return no_question("live takes one SELECT over events");
         }
         select_ = *node;
-        const Json* const from = select_.find("from_table");
-        const bool is_plain = from != nullptr && text_at(*from, "type") == "BASE_TABLE" &&
-                              text_at(*from, "table_name") == "events";
-        const Json* const sample = from == nullptr ? nullptr : from->find("sample");
         const Json* const ctes = select_.find("cte_map");
-        if (!is_plain || (sample != nullptr && !sample->is_null()) ||
-            (ctes != nullptr && !ctes->items_at("map").empty())) {
-            return no_question("live takes a SELECT whose FROM is events, and nothing else yet");
+        if (ctes != nullptr && !ctes->items_at("map").empty()) {
+            return no_question("live takes no WITH yet");
         }
         std::string refused;
         each_node(select_, [&](const Json& part) {
@@ -155,11 +120,8 @@ class LivePlan::Maker {
         const std::vector<Json> parts = is_and ? where->items_at("children") : std::vector{*where};
         Json left = Json::array();
         for (const Json& part : parts) {
-            const auto text = condition_text(part);
-            auto condition =
-                text ? filter::Predicate::parse(*text) : Result<filter::Predicate>(no_question(""));
-            if (condition.ok()) {
-                plan_.grouping_.where = plan_.grouping_.where.and_also(condition.value());
+            if (const auto condition = source_.condition(part)) {
+                plan_.grouping_.where = plan_.grouping_.where.and_also(*condition);
             } else {
                 left.append(part);
             }
@@ -180,17 +142,15 @@ class LivePlan::Maker {
     }
 
     // The argument of an aggregate that can be counted; nothing: it cannot.
-    static std::optional<Expression> argument_of(const Json& node) {
+    std::optional<Expression> argument_of(const Json& node) const {
         const std::vector<Json>& children = node.items_at("children");
         if (text_at(node, "function_name") == "count_star" || children.empty()) {
             return filter::integer_constant(1);
         }
-        const auto text = children.size() == 1 ? condition_text(children[0]) : std::nullopt;
-        auto value = text ? filter::parse_value(*text) : Result<Expression>(no_question(""));
-        return value.ok() ? std::optional(std::move(value).value()) : std::nullopt;
+        return children.size() == 1 ? source_.value(children[0]) : std::nullopt;
     }
 
-    static bool can_be_counted(const Json& node) {
+    bool can_be_counted(const Json& node) const {
         static const std::set<std::string> kNames{
             "count_star", "count", "sum", "min", "max", "avg"};
         const std::string name = text_at(node, "function_name");
@@ -243,12 +203,11 @@ class LivePlan::Maker {
                     }
                 }
             }
-            const auto text = condition_text(expression);
-            auto value = text ? filter::parse_value(*text) : Result<Expression>(no_question(""));
-            if (value.ok() && filter::is_arithmetic(value.value().op)) {
+            auto value = source_.value(expression);
+            if (value && filter::is_arithmetic(value->op)) {
                 key_trees_.emplace_back(without_place(expression),
                                         fmt::format("_k{}", key_trees_.size()));
-                add_key(key_trees_.back().second, std::move(value).value());
+                add_key(key_trees_.back().second, *std::move(value));
             }
         }
     }
@@ -283,7 +242,7 @@ class LivePlan::Maker {
 
     // Columns that stand outside of what is counted are keys.
     Result<void> find_columns() {
-        std::string unknown;
+        Result<void> found;
         each_node(select_, [&](const Json& node) {
             if ((!plan_.repeats_rows_ && is_aggregate(node)) || key_of(node)) {
                 return false;
@@ -293,23 +252,15 @@ class LivePlan::Maker {
                 return true;
             }
             const std::string name = names.back().as<std::string>().value_or("");
-            const auto& all = schema::event_columns();
-            const bool is_column =
-                std::any_of(all.begin(), all.end(), [&](const auto& c) { return c.name == name; });
-            auto value = filter::parse_value(name);
-            if (is_column && !value.ok()) {
-                unknown = name;
-            } else if (is_column) {
-                add_key(name, std::move(value).value());
+            auto column = source_.column(name);
+            if (!column.ok()) {
+                found = column.error();
+            } else if (auto expression = std::move(column).value()) {
+                add_key(name, *std::move(expression));
             }
             return false;
         });
-        return unknown.empty()
-                   ? Result<void>()
-                   : Error(ErrorCode::kUnsupported,
-                           fmt::format("the column {} is for stored traces: record one and ask it "
-                                       "with `dyetrace sql`",
-                                       unknown));
+        return found;
     }
 
     // The part of a tree that `expression` is, as DuckDB takes it apart.
@@ -345,7 +296,8 @@ class LivePlan::Maker {
         } else {
             TRY(const std::string expression, expression_text(node));
             TRY(const auto columns,
-                plan_.engine_.columns_of(fmt::format("SELECT {} FROM events", expression)));
+                plan_.engine_.columns_of(
+                    fmt::format("SELECT {} FROM {}", expression, source_.table())));
             text = fmt::format(
                 "CAST({}(_v{}) AS {})",
                 name,
@@ -397,28 +349,34 @@ class LivePlan::Maker {
         TRY(std::move(done));
         Json from = *answer.find("from_table");
         const std::string alias = text_at(from, "alias");
-        from.set("alias", alias.empty() ? "events" : alias);
+        from.set("alias", alias.empty() ? source_.table() : alias);
         from.set("table_name", plan_.repeats_rows_ ? kRepeated : kCounted);
         answer.set("from_table", std::move(from));
-        Json statement = tree_.items_at("statements")[0];
-        statement.set("node", std::move(answer));
-        Json statements = Json::array();
-        statements.append(std::move(statement));
-        tree_.set("statements", std::move(statements));
-        TRY(plan_.answer_, plan_.engine_.text_of(tree_));
+        TRY(plan_.answer_, plan_.engine_.text_of(with_select(std::move(answer))));
         if (plan_.repeats_rows_) {
             plan_.grouping_.aggregates = {{AggregateKind::kCount, filter::integer_constant(1)}};
         }
         return {};
     }
 
+    // The statement with another node.
+    Json with_select(Json select) const {
+        Json statement = tree_.items_at("statements")[0];
+        statement.set("node", std::move(select));
+        Json tree = tree_;
+        tree.set("statements", Json::array().append(std::move(statement)));
+        return tree;
+    }
+
     Result<void> make_tables() {
         std::string columns;
         for (std::size_t i = 0; i < plan_.key_names_.size(); ++i) {
             TRY(const auto typed,
-                plan_.engine_.columns_of("SELECT " + filter::sql_text(plan_.grouping_.keys[i]) +
-                                         " FROM events"));
-            columns += fmt::format("\"{}\" {}, ", plan_.key_names_[i], typed[0].type);
+                plan_.engine_.columns_of(fmt::format("SELECT {} FROM {}",
+                                                     filter::sql_text(plan_.grouping_.keys[i]),
+                                                     source_.table())));
+            columns +=
+                fmt::format("{} {}, ", filter::quoted_name(plan_.key_names_[i]), typed[0].type);
         }
         for (std::size_t i = 0; i < plan_.grouping_.aggregates.size(); ++i) {
             columns += fmt::format("_c{0} HUGEINT, _v{0} HUGEINT, ", i);
@@ -433,16 +391,16 @@ class LivePlan::Maker {
 
     LivePlan& plan_;
     Json tree_, select_;
+    LiveSource source_;
     std::set<std::string> aggregate_names_;
     std::vector<std::pair<Json, std::string>> key_trees_;
 };
 
-Result<LivePlan> LivePlan::of(const std::string& statement) {
+Result<LivePlan> LivePlan::of(const std::string& statement, const FindProbe& find) {
     TRY(store::StatementEngine engine, store::StatementEngine::open());
-    TRY(engine.define(events_table()));
     TRY(Json tree, engine.tree_of(statement));
     LivePlan plan(std::move(engine));
-    TRY(Maker(plan, std::move(tree)).make(statement));
+    TRY(Maker(plan, std::move(tree)).make(find));
     return plan;
 }
 

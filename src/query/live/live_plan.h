@@ -19,6 +19,7 @@
 
 #include "base/result.h"
 #include "filter/grouping.h"
+#include "query/live/live_source.h"
 #include "store/rows.h"
 #include "store/statement_engine.h"
 
@@ -27,7 +28,8 @@ namespace dyetrace::query {
 class LivePlan {
   public:
     // kInvalidArgument: no SELECT over events, or one that a stored trace would refuse, too; kUnsupported: one that is for stored traces.
-    static Result<LivePlan> of(const std::string& statement);
+    // `find` is asked about the probe, if the statement is about one; without it none is known.
+    static Result<LivePlan> of(const std::string& statement, const FindProbe& find = {});
 
     const filter::Grouping& grouping() const { return grouping_; }
     // What is counted at the probe and what is done with the counts, a line each.

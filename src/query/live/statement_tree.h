@@ -2,11 +2,18 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "base/json.h"
+#include "base/result.h"
 
 namespace dyetrace::query {
+
+// Says what is wrong with a statement.
+inline Error no_question(std::string text) {
+    return {ErrorCode::kInvalidArgument, std::move(text)};
+}
 
 // `change` says what stands in place of a node, or nothing: then its parts are looked at.
 template <typename Change>

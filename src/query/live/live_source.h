@@ -1,0 +1,59 @@
+// What a statement is about: events, or a probe that its FROM names.
+//
+//   SELECT comm, max(arguments.count) FROM tracepoint('sched', 'sched_switch') GROUP BY comm
+//
+//   probe    tracepoint('sched', 'sched_switch')      columns comm, arguments.count: who knows the machine says their types
+//   then     SELECT comm, max("arguments.count") FROM _probe GROUP BY comm
+//
+// A name with points, and str(…) of one, is one column afterwards.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "filter/expression.h"
+#include "filter/predicate.h"
+#include "filter/row.h"
+#include "store/statement_engine.h"
+
+namespace dyetrace::query {
+
+// The types of a probe's columns, in their order; an error if there is none of that name.
+using FindProbe = std::function<Result<std::vector<filter::RowColumn>>(
+    const std::string& probe, const std::vector<std::string>& columns)>;
+
+class LiveSource {
+  public:
+    // Changes a SELECT node so that DuckDB takes it. kInvalidArgument: it is about something else.
+    static Result<LiveSource> of(base::Json& select,
+                                 store::StatementEngine& engine,
+                                 const FindProbe& find);
+
+    // Where the engine has its columns.
+    const std::string& table() const { return table_; }
+    // As the statement says it; empty: events.
+    const std::string& probe() const { return probe_; }
+
+    // The condition or the value that a part of the statement is; nothing: it is more than those can say.
+    std::optional<filter::Predicate> condition(const base::Json& tree) const;
+    std::optional<filter::Expression> value(const base::Json& tree) const;
+
+    // Nothing: there is no such column. kUnsupported: only a stored trace has it.
+    Result<std::optional<filter::Expression>> column(const std::string& name) const;
+
+  private:
+    Result<void> use_events(store::StatementEngine& engine);
+    Result<void> use_probe(base::Json& select,
+                           store::StatementEngine& engine,
+                           const FindProbe& find);
+    const filter::RowLayout* row() const { return row_ ? &*row_ : nullptr; }
+
+    std::string table_ = "events", probe_;
+    std::optional<filter::RowLayout> row_;
+};
+
+}  // namespace dyetrace::query

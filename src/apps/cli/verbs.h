@@ -22,6 +22,7 @@ void add_dye(CLI::App& app, int& exit_status);
 void add_hash(CLI::App& app, int& exit_status);
 void add_import(CLI::App& app, int& exit_status);
 void add_live(CLI::App& app, int& exit_status);
+void add_probes(CLI::App& app, int& exit_status);
 void add_record(CLI::App& app, int& exit_status);
 void add_stat(CLI::App& app, int& exit_status);
 void add_top(CLI::App& app, int& exit_status);

@@ -6,7 +6,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <memory>
+#include <optional>
 
 #include "apps/cli/target_options.h"
 #include "apps/cli/verbs.h"
@@ -15,14 +17,14 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "capture/kernel_groups.h"
+#include "capture/probe_lookup.h"
 #include "filter/grouping.h"
+#include "probes/probe_names.h"
 #include "query/sql.h"
 #include "recorder/child.h"
 #include "recorder/listener.h"
 #include "recorder/live_answers.h"
-#include "schema/dictionary.h"
-#include "schema/record.h"
+#include "recorder/live_counter.h"
 #include "trace/trace_info.h"
 
 namespace dyetrace::apps {
@@ -51,58 +53,10 @@ std::vector<std::string> answer_options(const LiveArguments& arguments) {
     return options;
 }
 
-// Counts what the kernel hands out, and asks it for what it has counted.
-class Counter {
-  public:
-    Counter(recorder::Listener& listener, const filter::Grouping& grouping, const std::string& host)
-        : listener_(listener), table_(grouping, host) {}
-
-    void drain() {
-        listener_.capture().drain(
-            [this](std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records) {
-                for (schema::RecordBytes record = schema::first_record(records); !record.empty();
-                     record = schema::first_record(records)) {
-                    if (stream == schema::Stream::kFacts) {
-                        dictionary_.add(record);
-                    } else if (table_.add(record, static_cast<std::uint16_t>(cpu), dictionary_)) {
-                        ++counted_;
-                    }
-                    records = records.subspan(record.size());
-                }
-            });
-    }
-
-    Result<void> take() {
-        drain();
-        return listener_.capture().groups()->take(table_);
-    }
-
-    filter::GroupTable& table() { return table_; }
-
-    // "events counted in the kernel: 1,200, here: 3"
-    std::string summary() const {
-        const std::string& refused = listener_.capture().groups()->refused();
-        return fmt::format("events counted in the kernel: {}, here: {}{}",
-                           base::with_separators(listener_.capture().accounting().aggregated),
-                           base::with_separators(counted_),
-                           refused.empty() ? "" : ", as " + refused);
-    }
-
-  private:
-    recorder::Listener& listener_;
-    filter::GroupTable table_;
-    schema::Dictionary dictionary_;
-    std::uint64_t counted_ = 0;
-};
-
-std::string remark_of(const capture::Accounting& accounting, const filter::GroupTable& table) {
-    std::string remark;
-    if (accounting.lost > 0) {
-        remark = fmt::format("{} events lost since the beginning",
-                             base::with_separators(accounting.lost));
-    }
+std::string remark_of(const recorder::LiveCounter& counter, const filter::GroupTable& table) {
+    std::string remark = counter.missing();
     if (table.left_out() > 0) {
-        remark += fmt::format("{}{} events left out: there is room for {} groups",
+        remark += fmt::format("{}{} rows left out: there is room for {} groups",
                               remark.empty() ? "" : ", ",
                               base::with_separators(table.left_out()),
                               base::with_separators(filter::GroupTable::kGroupsMax));
@@ -110,62 +64,82 @@ std::string remark_of(const capture::Accounting& accounting, const filter::Group
     return remark;
 }
 
+// The probe that a statement is about, once it was looked up.
+class ProbeFinder {
+  public:
+    Result<std::vector<filter::RowColumn>> operator()(const std::string& name,
+                                                      const std::vector<std::string>& columns) {
+        TRY(const probes::ProbeName parsed, probes::parse_probe_name(name));
+        TRY(probe_, capture::find_probe(parsed, columns));
+        return probe_->row;
+    }
+
+    std::optional<capture::Probe>& probe() { return probe_; }
+
+  private:
+    std::optional<capture::Probe> probe_;
+};
+
 Result<std::optional<int>> watch(const LiveArguments& arguments,
                                  recorder::LiveAnswers& answers,
-                                 recorder::Targets targets) {
+                                 recorder::Targets targets,
+                                 std::optional<capture::Probe> probe) {
     std::chrono::nanoseconds every{0};
     if (!arguments.every.empty()) {
         TRY(every, base::parse_duration(arguments.every));
     }
     TRY(const trace::Host host, trace::this_host());
-    capture::CaptureOptions options;
-    options.predicate = answers.grouping()->where;
-    options.grouping = answers.grouping();
-    options.host = host.name;
-    TRY(recorder::Listener listener, recorder::Listener::start(std::move(targets), options));
-    TRY(listener.capture().exclude(answers.pid()));
-    TRY(listener.attach());
-    TRY(listener.release());
-    Counter counter(listener, *answers.grouping(), host.name);
+    const bool is_probe = probe.has_value();
+    TRY(const std::unique_ptr<recorder::LiveCounter> counter,
+        probe
+            ? recorder::LiveCounter::of_probe(
+                  std::move(targets), *std::move(probe), *answers.grouping())
+            : recorder::LiveCounter::of_events(std::move(targets), *answers.grouping(), host.name));
+    TRY(counter->begin(answers.pid()));
+    recorder::Listener& listener = counter->listener();
     std::int64_t begin_ns = base::wall_time_ns(), due_ns = begin_ns + every.count();
     bool last = false;
     while (!last) {
         const std::int64_t left_ms = (due_ns - base::wall_time_ns()) / 1'000'000;
         listener.wait(
             every.count() == 0 ? 100 : static_cast<int>(std::clamp<std::int64_t>(left_ms, 1, 100)));
-        counter.drain();
+        counter->drain();
         last = listener.ended();
         if (last) {
-            TRY(listener.end());
+            TRY(counter->end());
         } else if (every.count() == 0 || base::wall_time_ns() < due_ns) {
             continue;
         }
-        TRY(counter.take());
+        TRY(counter->take());
         const std::int64_t end_ns = base::wall_time_ns();
-        if (const auto said = answers.say(
-                {begin_ns, end_ns, remark_of(listener.capture().accounting(), counter.table())},
-                counter.table().groups());
+        if (const auto said = answers.say({begin_ns, end_ns, remark_of(*counter, counter->table())},
+                                          counter->table().groups());
             !said.ok()) {
             break;
         }
         if (!arguments.adds_up) {
-            counter.table().clear();
+            counter->table().clear();
             begin_ns = end_ns;
         }
         due_ns = std::max(due_ns + every.count(), end_ns);
     }
     const base::Log log = base::Log::to_stderr();
-    log.say(counter.summary());
+    log.say(counter->summary());
     warn_of_losses(log, listener.capture().accounting());
+    if (const std::string missing = counter->missing(); is_probe && !missing.empty()) {
+        log.warn(missing);
+    }
     return listener.command_status();
 }
 
 int run_live(const LiveArguments& arguments) {
     const base::Log log = base::Log::to_stderr();
     auto targets = arguments.targets.targets();
-    auto answers =
-        targets.ok() ? recorder::LiveAnswers::start(arguments.statement, answer_options(arguments))
-                     : Result<recorder::LiveAnswers>(targets.error());
+    ProbeFinder finder;
+    auto answers = targets.ok()
+                       ? recorder::LiveAnswers::start(
+                             arguments.statement, answer_options(arguments), std::ref(finder))
+                       : Result<recorder::LiveAnswers>(targets.error());
     if (!answers.ok()) {
         log.fail(answers.error());
         return exit_status_of(answers.error());
@@ -174,7 +148,7 @@ int run_live(const LiveArguments& arguments) {
         return answers.value().end();
     }
     const Result<std::optional<int>> status =
-        watch(arguments, answers.value(), std::move(targets).value());
+        watch(arguments, answers.value(), std::move(targets).value(), std::move(finder.probe()));
     const int answered = answers.value().end();
     if (!status.ok()) {
         log.fail(status.error());

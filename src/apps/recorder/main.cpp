@@ -124,6 +124,7 @@ int main(int argc, char** argv) {
     dyetrace::apps::add_record(app, exit_status);
     dyetrace::apps::add_trace(app);
     dyetrace::apps::add_live(app, exit_status);
+    dyetrace::apps::add_probes(app, exit_status);
     dyetrace::apps::add_stat(app, exit_status);
     dyetrace::apps::add_top(app, exit_status);
     for (const auto& [name, description] : kStoreVerbs) {

@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+"""Questions about probes, answered where they fire: against programs that keep a book of their own calls, and the counters of real servers."""
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+
+import servers
+import support
+from support import DYETRACE, program
+
+FUNCTIONS = program("functions")
+ORDERS = 30_000
+MANY = 8_000
+
+
+class ProbesTest(support.EndToEndTest):
+    def live(self, *arguments, status=0):
+        done = subprocess.run([DYETRACE, "live", *arguments], capture_output=True, text=True, timeout=support.PATIENCE_S)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def ask(self, statement, *command, options=()):
+        """The rows, what the program said about itself, and how many rows were counted in the kernel and here."""
+        done = self.live("--json", *options, statement, "--", *command)
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        rows = [line for line in lines if "inside_ns" not in line]
+        said = [line for line in lines if "inside_ns" in line]
+        found = re.search(r"rows counted in the kernel: ([\d,]*\d), here: ([\d,]*\d)", done.stderr)
+        self.counted = [int(number.replace(",", "")) for number in found.groups()]
+        return rows, said[0] if said else None
+
+    def orders(self, columns, rest="GROUP BY ALL ORDER BY ALL", function="work", **more):
+        return self.ask(f"SELECT {columns} FROM user_function('{FUNCTIONS}', '{function}') AS f {rest}", FUNCTIONS, "orders", str(ORDERS), **more)
+
+    def test_arguments_and_members_of_what_they_point_to(self):
+        columns = "arguments.kind, arguments.order.customer.number AS number, arguments.order.customer.name AS name, arguments.order.is_new AS is_new"
+        numbers = "count(*) AS calls, min(arguments.amount) AS least, max(arguments.amount) AS most, sum(arguments.order.amount) AS amounts, max(arguments.order.id) AS id"
+        rows, _ = self.orders(f"{columns}, {numbers}")
+        retail = [i for i in range(ORDERS) if i % 3 == 0]
+        wholesale = [i for i in range(ORDERS) if i % 3 != 0]
+        amounts = [-sum(i % 100 for i in those) for those in (retail, wholesale)]
+        self.assertEqual([row | {"name": None} for row in rows if row["name"] is not None and row["kind"] is not None], [
+            {"kind": "retail", "number": -7, "name": None, "is_new": 1, "calls": rows[0]["calls"], "least": -2, "most": 2, "amounts": rows[0]["amounts"], "id": retail[-1] << 40},
+            {"kind": "wholesale", "number": 70000, "name": None, "is_new": 0, "calls": rows[1]["calls"], "least": -2, "most": 2, "amounts": rows[1]["amounts"], "id": wholesale[-1] << 40},
+        ])
+        self.assertEqual([row["name"] for row in rows[:2]], ["Ann", "Bob of été"])
+        # text on a page that nobody has touched yet is NULL: at most the first call of each kind
+        self.assertEqual(sum(row["calls"] for row in rows), ORDERS)
+        self.assertGreaterEqual(rows[0]["calls"], len(retail) - 1)
+        self.assertGreaterEqual(rows[1]["calls"], len(wholesale) - 1)
+        self.assertEqual(sum(row["amounts"] for row in rows), sum(amounts))
+
+    def test_results_and_durations(self):
+        (row,), said = self.orders("count(*) AS calls, count(result) AS returned, sum(result) AS results, min(result) AS least, sum(duration_ns) AS ns, min(duration_ns) AS shortest", "")
+        self.assertEqual((row["calls"], row["returned"], row["results"], row["least"]), (ORDERS, ORDERS, said["results"], -101))
+        # the function's own clock ran inside of what is measured, and the caller's around it
+        self.assertGreater(row["ns"], said["inside_ns"])
+        self.assertLess(row["ns"], said["outside_ns"])
+        self.assertGreater(row["shortest"], 0)
+
+    def test_functions_that_call_themselves(self):
+        rows, _ = self.orders("arguments.n, result, count(*) AS calls", function="deep")
+        expected = [{"n": n, "result": 3**n, "calls": sum(1 for i in range(ORDERS) if i % 6 >= n)} for n in range(6)]
+        self.assertEqual(rows, expected)
+
+    def test_threads_on_all_cpus_and_no_call_is_missing(self):
+        threads, calls = 6, 100_000
+        statement = f"SELECT count(*) AS calls, sum(arguments.number) AS numbers, min(arguments.number) AS least, max(arguments.number) AS most FROM user_function('{FUNCTIONS}', 'busy')"
+        rows, _ = self.ask(statement, FUNCTIONS, "threads", str(threads), str(calls), options=("--every", "100ms"))
+        self.assertEqual(sum(row["calls"] for row in rows), threads * calls)
+        self.assertEqual(sum(row["numbers"] or 0 for row in rows), sum(i * 8 + t for t in range(threads) for i in range(calls)))
+        self.assertEqual(min(row["least"] for row in rows if row["least"] is not None), 0)
+        self.assertEqual(max(row["most"] for row in rows if row["most"] is not None), (calls - 1) * 8 + threads - 1)
+
+    def test_every_function_of_a_large_program(self):
+        rows, _ = self.ask(f"SELECT function, count(*) AS calls FROM user_function('{FUNCTIONS}', 'f[0-9]*') GROUP BY function", FUNCTIONS, "many")
+        self.assertEqual({row["function"]: row["calls"] for row in rows}, {f"f{i:04}": i % 7 + 1 for i in range(MANY)})
+
+    def test_conditions(self):
+        rows, _ = self.orders("count(*) AS calls", "WHERE arguments.order.amount BETWEEN -50 AND -41 AND arguments.kind = 'retail'")
+        self.assertEqual(rows, [{"calls": sum(1 for i in range(ORDERS) if i % 3 == 0 and 41 <= i % 100 <= 50)}])
+        self.assertEqual(self.counted[1], 0)
+        # what the kernel cannot decide is decided here
+        rows, _ = self.orders("count(*) AS calls", "WHERE arguments.order.customer.name LIKE 'Bo%été'")
+        wholesale = ORDERS - len(range(0, ORDERS, 3))
+        self.assertIn(rows[0]["calls"], (wholesale - 1, wholesale))
+        self.assertEqual(self.counted[0], 0)
+        self.assertGreaterEqual(self.counted[1], ORDERS - 2)
+
+    def test_more_groups_than_the_kernel_has_room_for(self):
+        calls = 90_000
+        rows, _ = self.ask(
+            f"SELECT arguments.number, count(*) AS calls FROM user_function('{FUNCTIONS}', 'busy') GROUP BY 1", FUNCTIONS, "threads", "1", str(calls)
+        )
+        self.assertEqual({row["number"]: row["calls"] for row in rows}, {i * 8: 1 for i in range(calls)})
+        self.assertGreaterEqual(self.counted[0], 65_000)
+        self.assertEqual(sum(self.counted), calls)
+
+    def test_marks_of_a_program(self):
+        statement = "SELECT arguments.arg0, str(arguments.arg1) AS name, count(*) AS calls FROM usdt('{}', 'shop', 'order') GROUP BY ALL ORDER BY ALL"
+        rows, said = self.ask(statement.format(FUNCTIONS), FUNCTIONS, "orders", str(ORDERS))
+        self.assertEqual(sum(row["calls"] for row in rows), ORDERS)
+        expected = {}
+        for i in range(ORDERS):
+            key = (i % 5 - 2, "Ann" if i % 3 == 0 else "Bob of été")
+            expected[key] = expected.get(key, 0) + 1
+        self.assertEqual({(row["arg0"], row["name"]): row["calls"] for row in rows}, expected)
+        self.assertEqual(said["listened"], ORDERS)  # the program is told that somebody listens
+        _, said = self.orders("count(*)", "")
+        self.assertEqual(said["listened"], 0)
+
+    def test_only_the_command_is_counted_or_everybody(self):
+        statement = f"SELECT count(*) AS calls FROM user_function('{FUNCTIONS}', 'work')"
+        with subprocess.Popen([DYETRACE, "live", "--json", "--every", "100ms", statement], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as everybody:
+            self.assertEqual(json.loads(everybody.stdout.readline())["calls"], 0)
+            rows, _ = self.ask(statement, "sh", "-c", f"{FUNCTIONS} orders 100; exec {FUNCTIONS} orders 20")
+            self.assertEqual(rows, [{"calls": 120}])
+            subprocess.run([FUNCTIONS, "orders", "1000"], check=True, stdout=subprocess.DEVNULL)
+            calls = 0
+            while calls < 1120:
+                calls += json.loads(everybody.stdout.readline())["calls"]
+            everybody.terminate()
+            self.assertEqual(calls + sum(json.loads(line)["calls"] for line in everybody.stdout), 1120)
+
+    def test_stacks(self):
+        self.ask(f"SELECT user_stack FROM user_function('{FUNCTIONS}', 'work') WHERE FALSE", FUNCTIONS, "orders", "1")
+        # a program that lives on while its names are looked up
+        rows, _ = self.ask(
+            f"SELECT user_stack, count(*) AS calls FROM user_function('{FUNCTIONS}', 'work') GROUP BY ALL", "sh", "-c", f"{FUNCTIONS} orders {ORDERS * 20}"
+        )
+        named = [row for row in rows if row["user_stack"].endswith("main;outer;work") or row["user_stack"].endswith("run_orders(int);outer;work")]
+        self.assertEqual(sum(row["calls"] for row in named), ORDERS * 20, rows)
+
+    def test_tracepoints(self):
+        runs = 40
+        rows, _ = self.ask(
+            "SELECT arguments.filename, count(*) AS runs FROM tracepoint('sched', 'sched_process_exec') GROUP BY 1", "sh", "-c", f"for i in $(seq {runs}); do /bin/true; done"
+        )
+        self.assertEqual({row["filename"]: row["runs"] for row in rows}["/bin/true"], runs)
+        command = ("sh", "-c", f"exec ls -lR {support.ROOT}/src > /dev/null")
+        (row,), _ = self.ask("SELECT count(*) AS calls FROM tracepoint('syscalls', 'sys_enter_statx') WHERE comm = 'ls'", *command)
+        (seen,) = [json.loads(line) for line in self.live("--json", "SELECT count(*) AS calls FROM events WHERE name = 'statx' AND comm = 'ls'", "--", *command).stdout.splitlines()]
+        self.assertGreater(row["calls"], 100)
+        self.assertEqual(row, seen)
+
+    def test_clocks(self):
+        (row,) = [json.loads(line) for line in self.live("--json", "--duration", "1s", "SELECT count(*) AS ticks, min(cpu) AS cpu FROM timer('10ms')").stdout.splitlines()]
+        self.assertEqual(row["cpu"], 0)
+        self.assertGreater(row["ticks"], 0)
+        with subprocess.Popen([FUNCTIONS, "threads", "1", "2000000000"]) as busy:
+            done = self.live("--json", "--duration", "2s", "-p", str(busy.pid), "SELECT comm, user_stack, count(*) AS samples FROM sample(499) GROUP BY ALL")
+            busy.kill()
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual({row["comm"] for row in rows}, {"functions"})
+        self.assertTrue(any("busy" in (row["user_stack"] or "") or "run_threads" in (row["user_stack"] or "") for row in rows), rows)
+
+    def test_what_is_not_there_is_said_in_a_line(self):
+        cases = {
+            f"SELECT count(*) FROM user_function('{FUNCTIONS}', 'wrok')": "has no function 'wrok'; did you mean 'work'?",
+            f"SELECT max(arguments.amout) FROM user_function('{FUNCTIONS}', 'work')": "did you mean 'amount'?",
+            f"SELECT max(arguments.order.customer.numbr) FROM user_function('{FUNCTIONS}', 'work')": "did you mean 'number'?",
+            f"SELECT colour FROM user_function('{FUNCTIONS}', 'work')": "has no column 'colour'",
+            "SELECT count(*) FROM user_function('/no/such', 'work')": "/no/such",
+            f"SELECT count(*) FROM usdt('{FUNCTIONS}', 'shop', 'odrer')": "shop:order",
+            "SELECT count(*) FROM tracepoint('sched', 'sched_swich')": "sched_switch",
+            "SELECT max(arguments.prev_pit) FROM tracepoint('sched', 'sched_switch')": "did you mean 'prev_pid'?",
+            "SELECT count(*) FROM kernel_function('vfs_raed')": "vfs_read",
+            "SELECT count(*) FROM timer('tomorrow')": "tomorrow",
+            "SELECT count(*) FROM sample(0)": "sample",
+            "SELECT count(*) FROM sample('x', 'y')": "sample",
+            "SELECT max(duration_ns) FROM timer('10ms')": "only a function has one",
+            "SELECT sum(comm) FROM timer('10ms')": "sum(VARCHAR)",
+            "SELECT comm FROM timer('10ms') JOIN events USING (comm)": "nothing else yet",
+            "SELECT * FROM timer('10ms')": "name the columns",
+            "SELECT max(str(cpu)) FROM timer('10ms')": "str(cpu)",
+        }
+        for statement, said in cases.items():
+            with self.subTest(statement):
+                done = subprocess.run([DYETRACE, "live", "--duration", "1s", statement], capture_output=True, text=True, timeout=support.PATIENCE_S)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertRegex(done.stderr, "^dyetrace: error: ")
+                self.assertIn(said, done.stderr)
+                self.assertLess(done.stderr.count("\n"), 8, done.stderr)
+
+
+class PostgresTest(support.EndToEndTest):
+    CLIENTS, EACH = 4, 200
+
+    def test_what_postgres_counts_of_itself(self):
+        if servers.PostgreSQL.binaries() is None:
+            self.skipTest("PostgreSQL is not installed")
+        with tempfile.TemporaryDirectory(prefix="dyetrace-test-") as folder, servers.PostgreSQL(folder) as server:
+            server.run("pgbench", "-i", "-q", "-s", "1")
+            postgres = f"{server.binaries()}/postgres"
+            questions = {
+                "commits": f"SELECT count(*) AS n FROM usdt('{postgres}', 'postgresql', 'transaction__commit')",
+                "queries": f"SELECT str(arguments.arg0) AS query, count(*) AS n FROM usdt('{postgres}', 'postgresql', 'query__start') WHERE starts_with(str(arguments.arg0), 'INSERT') GROUP BY ALL",
+            }
+            asked = {name: subprocess.Popen([DYETRACE, "live", "--json", "--every", "200ms", text], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for name, text in questions.items()}
+            answers = {name: [] for name in questions}
+            # the first window says that it listens
+            self.assertEqual(json.loads(asked["commits"].stdout.readline())["n"], 0)
+            readers = [threading.Thread(target=lambda n=name, p=process: answers[n].extend(map(json.loads, p.stdout)), daemon=True) for name, process in asked.items()]
+            for reader in readers:
+                reader.start()
+            before = int(server.ask("SELECT xact_commit FROM pg_stat_database WHERE datname = 'postgres'")[0])
+            server.run("pgbench", "-n", "-c", str(self.CLIENTS), "-t", str(self.EACH))
+            for process in asked.values():
+                process.terminate()
+                process.wait(timeout=support.PATIENCE_S)
+            for reader in readers:
+                reader.join()
+            self.assertGreater(before, 0)
+            self.assertEqual(sum(row["n"] for row in answers["queries"]), self.CLIENTS * self.EACH)
+            commits = sum(row["n"] for row in answers["commits"])
+            # its own questions, and those of its helpers, are commits, too
+            self.assertGreaterEqual(commits, self.CLIENTS * self.EACH)
+            server.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(support.main())

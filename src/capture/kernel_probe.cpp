@@ -49,8 +49,8 @@ std::string last_words(const std::string& log) {
 KernelProbe::KernelProbe(Probe probe, const filter::Grouping& grouping)
     : probe_(std::move(probe)), grouping_(grouping) {
     grouping_.aggregates.push_back({});  // counts rows
-    passed_ = std::make_unique<Passed>(
-        Passed{filter::GroupTable(grouping_, {}), probe_.layout.bytes()});
+    passed_ =
+        std::make_unique<Passed>(Passed{filter::GroupTable(grouping_, {}), probe_.layout.bytes()});
 }
 KernelProbe::KernelProbe(KernelProbe&&) noexcept = default;
 KernelProbe& KernelProbe::operator=(KernelProbe&&) noexcept = default;
@@ -85,14 +85,13 @@ Result<void> KernelProbe::make_maps(const WatchedTasks& watched) {
     has_one_group_ = key_bytes == filter::kWord;  // no more than which of no keys are NULL
     for (base::Fd& table : tables_) {
         TRY(table,
-            has_one_group_
-                ? make_map(BPF_MAP_TYPE_PERCPU_ARRAY, "probe_group", 4, value_bytes, 1)
-                : make_map(BPF_MAP_TYPE_PERCPU_HASH,
-                           "probe_groups",
-                           key_bytes,
-                           value_bytes,
-                           kGroupsMax,
-                           BPF_F_NO_PREALLOC));
+            has_one_group_ ? make_map(BPF_MAP_TYPE_PERCPU_ARRAY, "probe_group", 4, value_bytes, 1)
+                           : make_map(BPF_MAP_TYPE_PERCPU_HASH,
+                                      "probe_groups",
+                                      key_bytes,
+                                      value_bytes,
+                                      kGroupsMax,
+                                      BPF_F_NO_PREALLOC));
     }
     TRY(current_,
         make_map(BPF_MAP_TYPE_ARRAY_OF_MAPS, "probe_table", 4, 4, 1, 0, tables_[0].get()));

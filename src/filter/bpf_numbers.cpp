@@ -6,6 +6,8 @@
 namespace dyetrace::filter {
 namespace {
 
+constexpr Register kRight = Register::k4;  // of two columns
+
 constexpr Integer kSignedLeast = std::numeric_limits<std::int64_t>::min();
 constexpr Integer kSignedGreatest = std::numeric_limits<std::int64_t>::max();
 constexpr Integer kUnsignedGreatest = std::numeric_limits<std::uint64_t>::max();
@@ -156,11 +158,21 @@ bool BpfNumbers::load(const Expression& e, Register to, Exits exits) {
     if (is_leaf(e)) {
         return columns_.load(e, to, exits);
     }
+    if ((e.op == Operator::kSubtract || e.op == Operator::kAdd) && is_leaf(e.operands[1])) {
+        if (!load(e.operands[0], to, exits) || !columns_.load(e.operands[1], kRight, exits)) {
+            return false;
+        }
+        code_.calculate(e.op == Operator::kAdd ? BPF_ADD : BPF_SUB, to, kRight);
+        return true;
+    }
     if (!is_arithmetic(e.op) || !e.operands[1].is_constant() || e.operands[1].is_null()) {
         return false;
     }
-    if (e.op == Operator::kModulo) {
-        return remainder(e, to, exits);
+    if (e.op == Operator::kModulo || e.op == Operator::kDivide) {
+        return divided(e, to, exits);
+    }
+    if (e.op == Operator::kPowerOfTwo) {
+        return power_of_two(e, to, exits);
     }
     const auto range = range_of(e.operands[0]);
     const bool shift = e.op == Operator::kShiftRight;
@@ -186,28 +198,58 @@ bool BpfNumbers::load(const Expression& e, Register to, Exits exits) {
     return true;
 }
 
-// BPF divides without a sign; the remainder has the sign of what is divided.
-bool BpfNumbers::remainder(const Expression& e, Register to, Exits exits) {
+// BPF divides without a sign. A remainder has the sign of what is divided, a quotient has a sign if one of the two has.
+bool BpfNumbers::divided(const Expression& e, Register to, Exits exits) {
     const auto range = range_of(e.operands[0]);
-    const Integer divisor =
-        e.operands[1].integer() < 0 ? -e.operands[1].integer() : e.operands[1].integer();
+    const Integer by = e.operands[1].integer();
+    const Integer divisor = by < 0 ? -by : by;
     if (!range || (!is_signed(*range) && !is_unsigned(*range)) || divisor == 0 ||
         divisor > kUnsignedGreatest || !load(e.operands[0], to, exits)) {
         return false;
     }
+    const bool is_quotient = e.op == Operator::kDivide;
+    const std::uint8_t operation = is_quotient ? BPF_DIV : BPF_MOD;
     const Label positive = code_.new_label();
     const Label done = code_.new_label();
-    code_.set_wide(Register::k3, static_cast<std::uint64_t>(divisor));
+    code_.set_wide(kScratch2, static_cast<std::uint64_t>(divisor));
     if (range->least < 0) {
         code_.jump_if(BPF_JSGE, to, 0, positive);
         code_.negate(to);
-        code_.calculate(BPF_MOD, to, Register::k3);
-        code_.negate(to);
+        code_.calculate(operation, to, kScratch2);
+        if (!is_quotient || by > 0) {
+            code_.negate(to);
+        }
         code_.jump(done);
     }
     code_.place(positive);
-    code_.calculate(BPF_MOD, to, Register::k3);
+    code_.calculate(operation, to, kScratch2);
+    if (is_quotient && by < 0) {
+        code_.negate(to);
+    }
     code_.place(done);
+    return true;
+}
+
+// All bits below the highest one are set, and all but that one are taken away.
+bool BpfNumbers::power_of_two(const Expression& e, Register to, Exits exits) {
+    const auto range = range_of(e.operands[0]);
+    if (!range || (!is_signed(*range) && !is_unsigned(*range)) || !load(e.operands[0], to, exits)) {
+        return false;
+    }
+    if (range->least < 0) {
+        const Label positive = code_.new_label();
+        code_.jump_if(BPF_JSGE, to, 0, positive);
+        code_.set(to, 0);
+        code_.place(positive);
+    }
+    for (const std::int32_t shift : {1, 2, 4, 8, 16, 32}) {
+        code_.set(kScratch2, to);
+        code_.calculate(BPF_RSH, kScratch2, shift);
+        code_.calculate(BPF_OR, to, kScratch2);
+    }
+    code_.set(kScratch2, to);
+    code_.calculate(BPF_RSH, kScratch2, 1);
+    code_.calculate(BPF_SUB, to, kScratch2);
     return true;
 }
 

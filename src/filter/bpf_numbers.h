@@ -41,7 +41,8 @@ class BpfNumbers {
     bool load(const Expression& e, Register to, Exits exits);
 
   private:
-    bool remainder(const Expression& e, Register to, Exits exits);
+    bool divided(const Expression& e, Register to, Exits exits);
+    bool power_of_two(const Expression& e, Register to, Exits exits);
     void compare_constant(Operator op, Range range, Integer constant, Ways ways);
     void compare_registers(Operator op, Range left, Range right, Ways ways);
 

@@ -79,6 +79,15 @@ Range range_of_remainder(Range a, Range b) {
             a.greatest > 0 ? std::min(a.greatest, limit) : 0};
 }
 
+Range range_of_quotient(Range left, Range right) {
+    if (right.least > 0) {
+        return {left.least / (left.least < 0 ? right.least : right.greatest),
+                left.greatest / (left.greatest > 0 ? right.least : right.greatest)};
+    }
+    const Integer greatest = std::max(left.greatest, -left.least);
+    return {-greatest, greatest};
+}
+
 }  // namespace
 
 Expression null_constant() {
@@ -213,6 +222,10 @@ std::optional<Range> range_of(const Expression& e) {
             return range_of_product(*left, *right);
         case Operator::kModulo:
             return range_of_remainder(*left, *right);
+        case Operator::kDivide:
+            return range_of_quotient(*left, *right);
+        case Operator::kPowerOfTwo:
+            return Range{0, std::max(left->greatest, Integer{0})};
         case Operator::kShiftRight:
             return Range{std::min(left->least, Integer{0}), std::max(left->greatest, Integer{0})};
         default:
@@ -280,6 +293,14 @@ Truth text_condition(const Expression& expression, const Value& subject) {
     }
 }
 
+static Integer power_of_two(Integer number) {
+    Integer power = number > 0 ? 1 : 0;
+    while (power > 0 && power <= number / 2) {
+        power *= 2;
+    }
+    return power;
+}
+
 Value calculate(Operator op, const Value& left, const Value& right) {
     if (left.type == Type::kNull || right.type == Type::kNull) {
         return {};
@@ -295,6 +316,10 @@ Value calculate(Operator op, const Value& left, const Value& right) {
             return Value::of(a * b);
         case Operator::kModulo:
             return b == 0 ? Value{} : Value::of(a % b);
+        case Operator::kDivide:
+            return b == 0 ? Value{} : Value::of(a / b);
+        case Operator::kPowerOfTwo:
+            return Value::of(power_of_two(a));
         case Operator::kBitAnd:
             return Value::of(a & b);
         case Operator::kBitOr:

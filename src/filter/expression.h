@@ -56,6 +56,8 @@ enum class Operator : std::uint8_t {
     kSubtract,
     kMultiply,
     kModulo,
+    kDivide,  // towards zero; by zero: NULL
+    kPowerOfTwo,  // the greatest that is no greater than operand 0, and 0 of what is not positive; operand 1 is the 2
     kBitAnd,
     kBitOr,
     kShiftRight,

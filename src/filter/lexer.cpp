@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <utility>
 
 #include "base/result.h"
@@ -11,6 +12,21 @@
 
 namespace dyetrace::filter {
 namespace {
+
+constexpr std::array<std::string_view, 14> kReserved{"and",
+                                                     "or",
+                                                     "not",
+                                                     "in",
+                                                     "is",
+                                                     "like",
+                                                     "ilike",
+                                                     "glob",
+                                                     "null",
+                                                     "between",
+                                                     "true",
+                                                     "false",
+                                                     "escape",
+                                                     "cast"};
 
 constexpr std::size_t kConditionBytesMax = 64 * 1024;
 constexpr Integer kNumberMax = (Integer{1} << 64) - 1;
@@ -156,9 +172,9 @@ class Lexer {
     }
 
     Result<Token> symbol() {
-        constexpr std::array<std::string_view, 24> kSymbols{
-            "<=", ">=", "<>", "!=", "==", "<<", ">>", "::", "=", "<", ">", "(",
-            ")",  ",",  "+",  "-",  "*",  "/",  "%",  "&",  "|", ".", "~", "^"};
+        constexpr std::array<std::string_view, 25> kSymbols{
+            "<=", ">=", "<>", "!=", "==", "<<", ">>", "::", "//", "=", "<", ">", "(",
+            ")",  ",",  "+",  "-",  "*",  "/",  "%",  "&",  "|",  ".", "~", "^"};
         const std::string_view rest = condition_.substr(at_);
         if (rest.starts_with("--") || rest.starts_with("/*")) {
             return failure(at_, "a condition has no comments");
@@ -202,6 +218,24 @@ Result<std::vector<Token>> tokens_of(std::string_view condition) {
                      "instance \\xff");
     }
     return Lexer(condition).tokens();
+}
+
+bool same_word(std::string_view a, std::string_view lower) {
+    if (a.size() != lower.size()) {
+        return false;
+    }
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        if (std::tolower(static_cast<unsigned char>(a[i])) != lower[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool is_reserved(std::string_view name) {
+    return std::any_of(kReserved.begin(), kReserved.end(), [&](std::string_view reserved) {
+        return same_word(name, reserved);
+    });
 }
 
 }  // namespace dyetrace::filter

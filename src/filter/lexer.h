@@ -32,6 +32,11 @@ struct Token {
     unsigned scale = 0;  // kDecimal: digits after the point
 };
 
+// Whether a word is this one, which is in lower case.
+bool same_word(std::string_view a, std::string_view lower);
+// Whether it cannot be a column, so that a missing operand is said as such.
+bool is_reserved(std::string_view name);
+
 // "at character 7: message", with `at` a byte of `condition`.
 Error error_at(std::string_view condition, std::size_t at, std::string message);
 

@@ -37,35 +37,9 @@ constexpr std::array<Spelling, 4> kBits{{{"&", Operator::kBitAnd},
                                          {">>", Operator::kShiftRight},
                                          {"<<", Operator::kMultiply}}};
 constexpr std::array<Spelling, 2> kSums{{{"+", Operator::kAdd}, {"-", Operator::kSubtract}}};
-constexpr std::array<Spelling, 2> kProducts{{{"*", Operator::kMultiply}, {"%", Operator::kModulo}}};
-
-// Words that cannot be a column, so that a missing operand is said as such.
-constexpr std::array<std::string_view, 14> kReserved{"and",
-                                                     "or",
-                                                     "not",
-                                                     "in",
-                                                     "is",
-                                                     "like",
-                                                     "ilike",
-                                                     "glob",
-                                                     "null",
-                                                     "between",
-                                                     "true",
-                                                     "false",
-                                                     "escape",
-                                                     "cast"};
-
-bool same_word(std::string_view a, std::string_view lower) {
-    if (a.size() != lower.size()) {
-        return false;
-    }
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        if (std::tolower(static_cast<unsigned char>(a[i])) != lower[i]) {
-            return false;
-        }
-    }
-    return true;
-}
+constexpr std::array<Spelling, 3> kProducts{
+    {{"*", Operator::kMultiply}, {"%", Operator::kModulo}, {"//", Operator::kDivide}}};
+constexpr std::string_view kPowerOfTwo = "power_of_two";
 
 class Parser {
   public:
@@ -398,12 +372,10 @@ class Parser {
             if (take_keyword("true")) return Operand{boolean_constant(true)};
             if (take_keyword("false")) return Operand{boolean_constant(false)};
             if (take_keyword("cast")) return wide_cast();
-            for (const std::string_view reserved : kReserved) {
-                if (same_word(token.text, reserved)) {
-                    return failure(
-                        token.at,
-                        fmt::format("a column or a constant is missing before '{}'", token.text));
-                }
+            if (is_reserved(token.text)) {
+                return failure(
+                    token.at,
+                    fmt::format("a column or a constant is missing before '{}'", token.text));
             }
             if (word(1).kind == TokenKind::kSymbol && word(1).text == "(") {
                 return function(token);
@@ -451,13 +423,25 @@ class Parser {
                                               std::nullopt)));
             return Operand{std::move(checked)};
         }
+        if (same_word(name.text, kPowerOfTwo)) {
+            advance();
+            TRY(expect_symbol("("));
+            TRY(Operand of, bits());
+            TRY(expect_symbol(")"));
+            TRY(Expression checked,
+                placed(name.at,
+                       checked_arithmetic(
+                           Operator::kPowerOfTwo, std::move(of), Operand{integer_constant(2)})));
+            return Operand{std::move(checked)};
+        }
         if (name.text.starts_with("regexp")) {
             return failure(name.at, "regular expressions are for `dyetrace sql`; use GLOB or LIKE");
         }
         return failure(
             name.at,
             fmt::format(
-                "there is no function '{}' in conditions; starts_with, ends_with and contains are",
+                "there is no function '{}' in conditions; starts_with, ends_with, contains and "
+                "power_of_two are",
                 name.text));
     }
 

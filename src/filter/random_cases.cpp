@@ -357,7 +357,10 @@ std::string RandomCases::number_operand(std::string_view column) {
         return name;
     }
     constexpr std::array kOperators{
-        " + "sv, " - "sv, " * "sv, " % "sv, " & "sv, " | "sv, " >> "sv, " << "sv};
+        " + "sv, " - "sv, " * "sv, " % "sv, " // "sv, " & "sv, " | "sv, " >> "sv, " << "sv};
+    if (chance(10)) {
+        return "power_of_two(CAST(" + name + " AS HUGEINT))";
+    }
     const std::string_view op = pick(kOperators);
     if (op == " >> " || op == " << ") {
         return "CAST(" + name + " AS HUGEINT)" + (op == " >> " ? " >> " : " * ") +

@@ -52,6 +52,10 @@ const std::vector<const char*> kKeys = {"pid",
                                         "\"str(arguments.path)\"",
                                         "\"arguments.size\" >> 60",
                                         "result % 3",
+                                        "result // -7",
+                                        "power_of_two(result)",
+                                        "power_of_two(\"arguments.size\")",
+                                        "\"arguments.flags\" - pid",
                                         "pid + 4"};
 const std::vector<std::pair<AggregateKind, const char*>> kAggregates = {
     {AggregateKind::kCount, "1"},

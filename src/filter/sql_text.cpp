@@ -68,6 +68,8 @@ std::string_view symbol(Operator op) {
             return " * ";
         case Operator::kModulo:
             return " % ";
+        case Operator::kDivide:
+            return " // ";
         case Operator::kBitAnd:
             return " & ";
         case Operator::kBitOr:
@@ -180,6 +182,9 @@ std::string sql_text(const Expression& e) {
                    tight(e.operands[1]) + ")";
         default:
             break;
+    }
+    if (e.op == Operator::kPowerOfTwo) {
+        return "power_of_two(" + wide(e.operands[0]) + ")";
     }
     if (is_arithmetic(e.op)) {
         return wide(e.operands[0]) + std::string(symbol(e.op)) + wide(e.operands[1]);

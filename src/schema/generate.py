@@ -11,7 +11,8 @@ REPOSITORY = model.ROOT.parent.parent
 
 
 def products(schema):
-    macros = emit_sql.macros_sql(schema, (model.ROOT / "prelude.sql").read_text())
+    functions = (model.ROOT / "functions.sql").read_text()
+    macros = emit_sql.macros_sql(schema, functions + (model.ROOT / "prelude.sql").read_text())
     public = emit_sql.public_sql(schema, (model.ROOT / "facts.sql").read_text())
     ddl = emit_sql.raw_ddl(schema)
     views = emit_sql.views_sql(schema, macros, public)
@@ -29,6 +30,7 @@ def products(schema):
         generated / "would_wait.bpf.h": emit_c.would_wait(schema),
         generated / "flags.cpp": emit_flags.cpp_flags(schema),
         generated / "syscalls.cpp": emit_c.cpp_syscalls(schema),
+        generated / "functions_sql.cpp": emit_sql.as_cpp("functions_sql", functions),
         generated / "macros_sql.cpp": emit_sql.as_cpp("macros_sql", macros),
         generated / "public_sql.cpp": emit_sql.as_cpp("public_sql", public),
         generated / "clustered_events_sql.cpp": emit_sql.as_cpp("clustered_events_sql", emit_sql.clustered_sql(schema)),

@@ -3,7 +3,10 @@
 
 namespace dyetrace::schema {
 
-// Macros and internal tables of what holds of every trace, over those of labels_sql(), which must exist.
+// Macros for questions, of any trace or none: functions.sql.
+const char* functions_sql();
+
+// Those, and macros and internal tables of what holds of every trace, over those of labels_sql(), which must exist.
 const char* macros_sql();
 
 // Internal tables of facts and the public views, over macros_sql(), internal.raw_<record> and internal.hosts.

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "schema/sql.h"
 #include "store/duckdb_engine.h"
 #include "store/rows_state.h"
 
@@ -46,6 +47,7 @@ Result<StatementEngine> StatementEngine::open() {
     options.threads = 1;
     TRY(Engine engine, Engine::open(options));
     TRY(engine.run("SET enable_external_access = false"));
+    TRY(engine.run(schema::functions_sql()));
     return StatementEngine(std::make_unique<Parts>(Parts{std::move(engine)}));
 }
 

@@ -52,6 +52,9 @@ CREATE OR REPLACE MACRO _open_flags_text(v) AS CASE WHEN v IS NOT NULL THEN conc
     CASE WHEN (v & 65536) = 65536 AND (v & 4259840) <> 4259840 THEN 'O_DIRECTORY' END,
     CASE WHEN (v & 8192) = 8192 THEN 'FASYNC' END,
     CASE WHEN (v & 4286578748) <> 0 THEN format('{:#x}', v & 4286578748) END) END;
+-- Functions for questions, also for those that are answered without a trace. generate.py puts them into views.sql, before prelude.sql.
+-- The greatest power of two that is no greater: `GROUP BY power_of_two(duration_ns)` is a histogram. 0 of what is not positive.
+CREATE OR REPLACE MACRO power_of_two(x) AS CASE WHEN x > 0 THEN 1::HUGEINT << (length(bin(x)) - 1) WHEN x <= 0 THEN 0::HUGEINT END;
 -- Macros, and what they are told about system calls: what holds of every trace. Hand-written; generate.py puts it into views.sql, before facts.sql.
 CREATE OR REPLACE MACRO _event_id(host_index, cpu, sequence) AS (host_index::UBIGINT << 54) | (cpu::UBIGINT << 42) | sequence;
 -- A task is (start, pid): 67 ms units of boot time and 22 bits of pid; a pid does not come round in 67 ms.
@@ -101,11 +104,11 @@ CREATE OR REPLACE MACRO _target_label(name, object_type, path, local_port, remot
          WHEN name = 'sync' THEN 'all file systems'
          ELSE coalesce(path, '?') END;
 CREATE OR REPLACE MACRO _wall_time(boot_ns, wall_offset_ns) AS make_timestamp_ns(boot_ns::BIGINT + wall_offset_ns);
--- One clock for several hosts: clock_map.h does the same in C++. Pieces are found by where they lie in steps of a quarter of a second.
+)dyetrace"
+    R"dyetrace(-- One clock for several hosts: clock_map.h does the same in C++. Pieces are found by where they lie in steps of a quarter of a second.
 CREATE OR REPLACE MACRO _clock_bucket(boot_ns) AS (boot_ns >> 28)::BIGINT;
 CREATE OR REPLACE MACRO _clock_share(boot_ns, from_ns, to_ns) AS (boot_ns - from_ns)::DOUBLE / (to_ns - from_ns)::DOUBLE;
-)dyetrace"
-    R"dyetrace(CREATE OR REPLACE MACRO _cluster_time(boot_ns, from_ns, to_ns, cluster_ns, cluster_to_ns) AS make_timestamp_ns(cluster_ns::BIGINT + (boot_ns - from_ns)::BIGINT +
+CREATE OR REPLACE MACRO _cluster_time(boot_ns, from_ns, to_ns, cluster_ns, cluster_to_ns) AS make_timestamp_ns(cluster_ns::BIGINT + (boot_ns - from_ns)::BIGINT +
     floor(((cluster_to_ns::BIGINT - cluster_ns::BIGINT) - (to_ns - from_ns)::BIGINT)::DOUBLE * _clock_share(boot_ns, from_ns, to_ns))::BIGINT);
 CREATE OR REPLACE MACRO _between(low, high, share) AS low + (high::DOUBLE - low::DOUBLE) * share;
 -- Sets of flags by the types of arguments that they belong to, and calls by number, out of what syscalls.parquet and flags.parquet say.
@@ -214,13 +217,13 @@ CREATE OR REPLACE MACRO _unix_name(v) AS CASE WHEN v = '' THEN NULL WHEN starts_
 CREATE OR REPLACE MACRO _readable_name(object_type, inode, path, file_system) AS CASE
     WHEN object_type = 'socket' THEN CASE WHEN starts_with(path, '/') THEN path ELSE 'socket:[' || inode || ']' END
     WHEN object_type = 'pipe' THEN CASE WHEN starts_with(path, '/') THEN path ELSE 'pipe:[' || inode || ']' END
-    WHEN file_system = 'pidfs' THEN 'pidfd:[' || inode || ']'
+)dyetrace"
+    R"dyetrace(    WHEN file_system = 'pidfs' THEN 'pidfd:[' || inode || ']'
     WHEN file_system = 'nsfs' THEN coalesce(path, 'namespace') || ':[' || inode || ']'
     WHEN object_type = 'anonymous' THEN 'anon_inode:' || coalesce(path, '')
     ELSE path END;
 -- The kernel shows zeros for a socket that has no such end yet.
-)dyetrace"
-    R"dyetrace(CREATE OR REPLACE MACRO _known_address(address, port) AS CASE WHEN NOT (port = 0 AND address IN ('0.0.0.0', '::')) THEN address END;
+CREATE OR REPLACE MACRO _known_address(address, port) AS CASE WHEN NOT (port = 0 AND address IN ('0.0.0.0', '::')) THEN address END;
 
 -- 32 bits that stand for an address, by which the ends of a datagram are compared; 0: not known. Each network namespace of each host has a loopback of its own.
 CREATE OR REPLACE MACRO _address_number(address, host_index, network_namespace) AS CASE WHEN address IS NULL OR address IN ('0.0.0.0', '::') THEN 0::UBIGINT

@@ -87,6 +87,9 @@ CREATE OR REPLACE MACRO _open_flags_text(v) AS CASE WHEN v IS NOT NULL THEN conc
     CASE WHEN (v & 65536) = 65536 AND (v & 4259840) <> 4259840 THEN 'O_DIRECTORY' END,
     CASE WHEN (v & 8192) = 8192 THEN 'FASYNC' END,
     CASE WHEN (v & 4286578748) <> 0 THEN format('{:#x}', v & 4286578748) END) END;
+-- Functions for questions, also for those that are answered without a trace. generate.py puts them into views.sql, before prelude.sql.
+-- The greatest power of two that is no greater: `GROUP BY power_of_two(duration_ns)` is a histogram. 0 of what is not positive.
+CREATE OR REPLACE MACRO power_of_two(x) AS CASE WHEN x > 0 THEN 1::HUGEINT << (length(bin(x)) - 1) WHEN x <= 0 THEN 0::HUGEINT END;
 -- Macros, and what they are told about system calls: what holds of every trace. Hand-written; generate.py puts it into views.sql, before facts.sql.
 CREATE OR REPLACE MACRO _event_id(host_index, cpu, sequence) AS (host_index::UBIGINT << 54) | (cpu::UBIGINT << 42) | sequence;
 -- A task is (start, pid): 67 ms units of boot time and 22 bits of pid; a pid does not come round in 67 ms.
@@ -98,11 +101,11 @@ CREATE OR REPLACE MACRO _of_kernel(id, kernel) AS (kernel::UBIGINT << 54) | (id:
 -- A queue of System V, as an object that flows go through: the kernel has no file for it.
 CREATE OR REPLACE MACRO _queue_of(kernel, ipc_namespace, msqid) AS hash(kernel, ipc_namespace, msqid) >> 3 | 2305843009213693952::UBIGINT;
 CREATE OR REPLACE MACRO _memory_of(process_id) AS process_id::UBIGINT | 4611686018427387904::UBIGINT;
--- Ids are below 2^63: there are at most 512 hosts. What needs 64 bits (a fingerprint, an inode) is those bits as a signed number: to_hex() shows them.
+)dyetrace"
+    R"dyetrace(-- Ids are below 2^63: there are at most 512 hosts. What needs 64 bits (a fingerprint, an inode) is those bits as a signed number: to_hex() shows them.
 CREATE OR REPLACE MACRO _signed_bits(v) AS CASE WHEN v > 9223372036854775807 THEN (v - 9223372036854775808)::BIGINT - 9223372036854775807 - 1 ELSE v::BIGINT END;
 CREATE OR REPLACE MACRO _capped(v) AS CASE WHEN v > 9223372036854775807 THEN 9223372036854775807 ELSE v END;
-)dyetrace"
-    R"dyetrace(-- What is on a host, as people say it where there are several.
+-- What is on a host, as people say it where there are several.
 CREATE OR REPLACE MACRO _on_host(host, what) AS CASE WHEN (SELECT count(*) FROM internal.hosts) > 1 THEN host || ':' || what ELSE what END;
 -- Who did what to what, as people say it: cat[812], wrote, 10.0.0.7:443.
 CREATE OR REPLACE MACRO _program(exe, comm) AS coalesce(nullif(regexp_extract(exe, '([^/]+?)( \(deleted\))?$', 1), ''), comm, '?');
@@ -209,12 +212,12 @@ CREATE OR REPLACE MACRO _arguments_text(labels, types, sets, pair, choices, a0, 
     ELSE _number_texts(labels, types, sets,
         [a0, a1, CASE WHEN pair THEN ((a1 & 4294967295::UBIGINT) << 32) | (a2 & 4294967295::UBIGINT) ELSE a2 END, a3, a4, a5]) END;
 -- What `events` asks; a program that can say it sooner puts its own function here.
-CREATE OR REPLACE MACRO _arguments(abi, syscall, labels, types, sets, pair, choices, a0, a1, a2, a3, a4, a5, name, name2) AS
+)dyetrace"
+    R"dyetrace(CREATE OR REPLACE MACRO _arguments(abi, syscall, labels, types, sets, pair, choices, a0, a1, a2, a3, a4, a5, name, name2) AS
     _arguments_text(labels, types, sets, pair, choices, a0, a1, a2, a3, a4, a5, name, name2);
 -- A signal: signals.cpp does the same in C++. Codes that any signal may have are not above 0, but for SI_KERNEL (128).
 CREATE OR REPLACE TABLE internal.signal_sets AS SELECT any_value(words) FILTER (type = 'signal') AS signals,
-)dyetrace"
-    R"dyetrace(    any_value(words) FILTER (type = 'signal_code') AS codes FROM internal.flag_sets;
+    any_value(words) FILTER (type = 'signal_code') AS codes FROM internal.flag_sets;
 CREATE OR REPLACE MACRO _signal_code_number(signal, code) AS
     (CASE WHEN code > 0 AND code <> 128 THEN signal::UBIGINT << 32 ELSE 0::UBIGINT END) | (code::BIGINT & 4294967295)::UBIGINT;
 CREATE OR REPLACE MACRO _signal_text(signals, codes, signal, code, pid, uid, status, utime, stime, timer, overrun, v, address) AS
@@ -333,11 +336,11 @@ WITH asked AS (SELECT DISTINCT id::UBIGINT AS wait, (id::UBIGINT >> 54)::USMALLI
   FROM (SELECT unnest(waits) AS id)),
 own AS (
   SELECT a.wait, a.host_index, a.cpu, a.sequence, c.process_id, c.thread_id, c.pid = c.pid_in_namespace AS is_outermost, e.result, e.start_ns, e.start_ns + coalesce(e.duration_ns, 0) AS end_ns,
-         e.argument0, e.argument1, e.argument2, k.name LIKE 'epoll%' AS is_epoll, list_contains(_poll_calls(), k.name) AS is_poll, list_contains(_sleep_calls(), k.name) AS is_sleep,
+)dyetrace"
+    R"dyetrace(         e.argument0, e.argument1, e.argument2, k.name LIKE 'epoll%' AS is_epoll, list_contains(_poll_calls(), k.name) AS is_poll, list_contains(_sleep_calls(), k.name) AS is_sleep,
          list_contains(_futex_calls(), k.name) AND e.argument1 & 127 IN (0, 9) AS is_futex, e.result IN (-4, -512, -513, -514, -516) AS is_interrupted
   FROM internal.raw_syscall_event e JOIN asked a ON e.host_index = a.host_index AND e.cpu = a.cpu AND e.sequence = a.sequence
-)dyetrace"
-    R"dyetrace(  JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
+  JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
   WHERE list_contains(list_concat(_poll_calls(), list_concat(_futex_calls(), _sleep_calls())), k.name)),
 named AS (
   SELECT own.wait, CASE WHEN o.events <> 0 OR is_epoll THEN 'ready' ELSE 'not_ready' END AS rule, h.object_id, nullif(o.fd, -1) AS fd,
@@ -387,10 +390,10 @@ FROM internal.raw_part_event e
 JOIN internal.hosts o ON o.host_index = e.host_index
 LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
 LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
-LEFT JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.operation
-UNION ALL BY NAME
 )dyetrace"
-    R"dyetrace(SELECT TRY_CAST(_event_id(e.host_index, e.cpu, e.sequence) AS BIGINT) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, TRY_CAST(e.start_ns AS BIGINT) AS start_ns, TRY_CAST(e.cpu AS INTEGER) AS cpu, TRY_CAST(c.process_id AS BIGINT) AS process_id, TRY_CAST(c.thread_id AS BIGINT) AS thread_id, TRY_CAST(c.pid AS INTEGER) AS pid, TRY_CAST(c.tid AS INTEGER) AS tid, TRY_CAST(c.ppid AS INTEGER) AS ppid, TRY_CAST(c.pid_in_namespace AS INTEGER) AS pid_in_namespace, c.comm AS comm, c.exe AS exe, TRY_CAST(c.uid AS BIGINT) AS uid, TRY_CAST(_signed_bits(c.cgroup_id) AS BIGINT) AS cgroup_id, c.container AS container, TRY_CAST(c.network_namespace AS BIGINT) AS network_namespace, _kind_name(e.kind) AS kind, e.name AS name, 'other' AS class, 'finished' AS state, e.text AS arguments, 1::DOUBLE AS weight
+    R"dyetrace(LEFT JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.operation
+UNION ALL BY NAME
+SELECT TRY_CAST(_event_id(e.host_index, e.cpu, e.sequence) AS BIGINT) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, TRY_CAST(e.start_ns AS BIGINT) AS start_ns, TRY_CAST(e.cpu AS INTEGER) AS cpu, TRY_CAST(c.process_id AS BIGINT) AS process_id, TRY_CAST(c.thread_id AS BIGINT) AS thread_id, TRY_CAST(c.pid AS INTEGER) AS pid, TRY_CAST(c.tid AS INTEGER) AS tid, TRY_CAST(c.ppid AS INTEGER) AS ppid, TRY_CAST(c.pid_in_namespace AS INTEGER) AS pid_in_namespace, c.comm AS comm, c.exe AS exe, TRY_CAST(c.uid AS BIGINT) AS uid, TRY_CAST(_signed_bits(c.cgroup_id) AS BIGINT) AS cgroup_id, c.container AS container, TRY_CAST(c.network_namespace AS BIGINT) AS network_namespace, _kind_name(e.kind) AS kind, e.name AS name, 'other' AS class, 'finished' AS state, e.text AS arguments, 1::DOUBLE AS weight
 FROM internal.raw_log_event e
 JOIN internal.hosts o ON o.host_index = e.host_index
 LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
@@ -479,9 +482,9 @@ CREATE OR REPLACE VIEW anchors AS
 SELECT * REPLACE (event_id::BIGINT AS event_id, object_id::BIGINT AS object_id) FROM (SELECT _event_id(x.host_index, x.cpu, x.parent_sequence) AS event_id, x.position, _signed_bits(x.fingerprint) AS fingerprint,
        _signed_bits(CASE WHEN e.unread_bytes = 0 THEN x.prefix_sum END) AS prefix_sum, h.object_id,
        CASE WHEN x.second THEN e.file_offset2 ELSE coalesce(e.stream_offset::BIGINT, e.file_offset) END + x.position AS object_position
-FROM internal.raw_anchor x
 )dyetrace"
-    R"dyetrace(LEFT JOIN (SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset, unread_bytes, handle2_id, file_offset2 FROM internal.raw_syscall_event
+    R"dyetrace(FROM internal.raw_anchor x
+LEFT JOIN (SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset, unread_bytes, handle2_id, file_offset2 FROM internal.raw_syscall_event
            UNION ALL SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset, unread_bytes, NULL, NULL FROM internal.raw_part_event) e
        ON e.host_index = x.host_index AND e.cpu = x.cpu AND e.sequence = x.parent_sequence
 LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = CASE WHEN x.second THEN e.handle2_id ELSE e.handle_id END);

@@ -72,7 +72,13 @@ Result<KernelProbe> KernelProbe::load(Probe probe,
     }
     TRY(made.make_maps(watched));
     for (const ProbeVariant& variant : made.probe_.variants) {
-        TRY(made.load_programs(variant));
+        TRY(made.load_programs(variant, false));
+    }
+    if (made.is_joined_with_itself()) {
+        return made;  // its program does both
+    }
+    for (const ProbeVariant& variant : made.probe_.before) {
+        TRY(made.load_programs(variant, true));
     }
     return made;
 }
@@ -113,10 +119,21 @@ Result<void> KernelProbe::make_maps(const WatchedTasks& watched) {
                      kCallsMax,
                      BPF_F_NO_PREALLOC));
     }
-    const auto is_stack = [](const ProbeColumn& column) {
-        return column.source == RowSource::kKernelStack || column.source == RowSource::kUserStack;
-    };
-    if (std::any_of(columns.begin(), columns.end(), is_stack)) {
+    if (!probe_.before.empty()) {
+        TRY(earlier_,
+            make_map(BPF_MAP_TYPE_LRU_HASH,
+                     "probe_earlier",
+                     static_cast<std::uint32_t>(8 * probe_.join.own.size()),
+                     static_cast<std::uint32_t>(probe_.layout.bytes()),
+                     kEarlierMax));
+    }
+    bool has_stacks = false;
+    for (std::size_t i = 0; i < probe_.row.size(); ++i) {
+        const RowSource source = probe_.source_of(i);
+        has_stacks =
+            has_stacks || source == RowSource::kKernelStack || source == RowSource::kUserStack;
+    }
+    if (has_stacks) {
         TRY(stacks_,
             make_map(BPF_MAP_TYPE_STACK_TRACE, "probe_stacks", 4, 8 * kStackFramesMax, kStacksMax));
         stack_texts_ = std::make_unique<StackTexts>(stacks_.get());
@@ -126,8 +143,9 @@ Result<void> KernelProbe::make_maps(const WatchedTasks& watched) {
     if (bpf_map_update_elem(current_.get(), &first, &table, BPF_ANY) != 0) {
         return Error::from_errno(errno, "the kernel takes no table of groups");
     }
-    const bool is_preemptible = probe_.kind() == PlaceKind::kProgram;
+    const bool is_preemptible = probe_.variants.at(0).places.at(0).kind == PlaceKind::kProgram;
     maps_ = {.calls = calls_.get(),
+             .earlier = earlier_.get(),
              .counters = counters_.get(),
              .rows = rows_.get(),
              .stacks = stacks_.get(),
@@ -147,16 +165,32 @@ Result<void> KernelProbe::make_maps(const WatchedTasks& watched) {
     return ring_ ? Result<void>() : Error::from_errno(errno, "the probe's ring cannot be read");
 }
 
-Result<void> KernelProbe::load_programs(const ProbeVariant& variant) {
-    TRY(const ProbePrograms programs,
-        write_probe_programs(
-            variant.columns, probe_.layout, refused_.empty() ? &format_ : nullptr, maps_));
+bool KernelProbe::is_joined_with_itself() const {
+    return probe_.variants.size() == 1 && probe_.before.size() == 1 &&
+           probe_.variants[0].places == probe_.before[0].places &&
+           !needs_return(probe_.variants[0].columns);
+}
+
+Result<void> KernelProbe::load_programs(const ProbeVariant& variant, bool is_before) {
+    const ProgramRequest request{
+        variant.columns,
+        probe_.layout,
+        probe_.join,
+        maps_,
+        !is_before && is_joined_with_itself() ? &probe_.before.at(0).columns : nullptr};
+    ProbePrograms programs;
+    if (is_before) {
+        TRY(programs.fired, write_earlier_program(request));
+    } else {
+        TRY(programs, write_probe_programs(request, refused_.empty() ? &format_ : nullptr));
+    }
+    const PlaceKind kind = variant.places.at(0).kind;
     Loaded loaded;
     loaded.are_for_many =
-        variant.places.size() > 1 && probe_.kind() == PlaceKind::kProgram && can_attach_many();
-    TRY(loaded.fired, load_program(programs.fired, loaded.are_for_many));
+        variant.places.size() > 1 && kind == PlaceKind::kProgram && can_attach_many();
+    TRY(loaded.fired, load_program(programs.fired, kind, loaded.are_for_many));
     if (!programs.entered.empty()) {
-        TRY(loaded.entered, load_program(programs.entered, loaded.are_for_many));
+        TRY(loaded.entered, load_program(programs.entered, kind, loaded.are_for_many));
     }
     loaded_.push_back(std::move(loaded));
     for (const ProbePlace& place : variant.places) {
@@ -165,12 +199,14 @@ Result<void> KernelProbe::load_programs(const ProbeVariant& variant) {
     return {};
 }
 
-Result<base::Fd> KernelProbe::load_program(const std::vector<bpf_insn>& code, bool for_many) const {
+Result<base::Fd> KernelProbe::load_program(const std::vector<bpf_insn>& code,
+                                           PlaceKind kind,
+                                           bool for_many) const {
     LIBBPF_OPTS(bpf_prog_load_opts, options);
     if (for_many) {
         options.expected_attach_type = static_cast<bpf_attach_type>(kAttachMany);
     }
-    const auto type = static_cast<bpf_prog_type>(program_type_of(probe_.kind()));
+    const auto type = static_cast<bpf_prog_type>(program_type_of(kind));
     const auto load = [&] {
         return base::Fd(
             bpf_prog_load(type, "dyetrace_probe", "GPL", code.data(), code.size(), &options));
@@ -195,7 +231,9 @@ Result<void> KernelProbe::attach() {
     std::uint64_t first = 0;
     for (std::size_t i = 0; i < loaded_.size(); ++i) {
         const Loaded& loaded = loaded_[i];
-        const std::vector<ProbePlace>& places = probe_.variants[i].places;
+        const std::size_t own = probe_.variants.size();
+        const std::vector<ProbePlace>& places =
+            i < own ? probe_.variants[i].places : probe_.before[i - own].places;
         TRY(ProbeLinks links,
             attach_probe(places,
                          {.fired = loaded.fired.get(),
@@ -284,8 +322,8 @@ void KernelProbe::name_keys(filter::GroupKey& key) {
         const filter::Expression& e = grouping_.keys[i];
         const auto* const number = std::get_if<filter::Integer>(&key[i]);
         if (e.op == filter::Operator::kField && e.field->is_stack && number != nullptr) {
-            key[i] = name_of(probe_.variants.at(0).columns[e.field->number].source,
-                             static_cast<std::uint64_t>(*number));
+            key[i] =
+                name_of(probe_.source_of(e.field->number), static_cast<std::uint64_t>(*number));
         }
     }
 }

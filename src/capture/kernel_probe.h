@@ -34,19 +34,27 @@ struct ProbeVariant {
     std::vector<ProbeColumn> columns;
 };
 
-// A probe that was found on this machine.
+// A probe that was found on this machine, and the one whose latest firing belongs to each of its own.
 struct Probe {
     std::vector<ProbeVariant> variants;  // at least one; all are of one kind of place
+    std::vector<ProbeVariant> before;    // empty: it is not joined
+    RowJoin join;                        // of variants and before
     std::vector<filter::RowColumn> row;  // what all of them have in common
     filter::RowLayout layout;            // of that row
 
-    PlaceKind kind() const { return variants.at(0).places.at(0).kind; }
+    // What a value of the row is made of.
+    RowSource source_of(std::size_t number) const {
+        const std::vector<ProbeColumn>& own = variants.at(0).columns;
+        return number < own.size() ? own[number].source
+                                   : before.at(0).columns.at(number - own.size()).source;
+    }
 };
 
 class KernelProbe {
   public:
     static constexpr std::uint32_t kGroupsMax = 65'536;
-    static constexpr std::uint32_t kCallsMax = 65'536;  // under way at once
+    static constexpr std::uint32_t kCallsMax = 65'536;    // under way at once
+    static constexpr std::uint32_t kEarlierMax = 65'536;  // firings that are remembered: the latest
     static constexpr std::uint32_t kStacksMax = 16'384;
     static constexpr std::uint32_t kRowRingBytes = 4u << 20;
 
@@ -85,8 +93,11 @@ class KernelProbe {
 
     KernelProbe(Probe probe, const filter::Grouping& grouping);
     Result<void> make_maps(const WatchedTasks& watched);
-    Result<void> load_programs(const ProbeVariant& variant);
-    Result<base::Fd> load_program(const std::vector<bpf_insn>& code, bool for_many) const;
+    bool is_joined_with_itself() const;
+    Result<void> load_programs(const ProbeVariant& variant, bool is_before);
+    Result<base::Fd> load_program(const std::vector<bpf_insn>& code,
+                                  PlaceKind kind,
+                                  bool for_many) const;
     Result<void> read(const base::Fd& table);
     Result<void> read_group(const base::Fd& table, const std::vector<std::byte>& key);
     void name_keys(filter::GroupKey& key);
@@ -98,13 +109,13 @@ class KernelProbe {
     filter::BpfGrouping format_;
     std::string refused_;
     std::array<base::Fd, 2> tables_;
-    base::Fd current_, blank_, calls_, counters_, rows_, stacks_;
+    base::Fd current_, blank_, calls_, earlier_, counters_, rows_, stacks_;
     ProbeMaps maps_;
     struct Loaded {
         base::Fd fired, entered;
         bool are_for_many = false;
     };
-    std::vector<Loaded> loaded_;      // of each variant
+    std::vector<Loaded> loaded_;      // of each variant, then of each before
     std::vector<std::string> names_;  // of all places
     std::size_t counting_ = 0;
     std::uint64_t counted_in_kernel_ = 0;

@@ -33,6 +33,8 @@ struct ProbePlace {
     std::uint64_t number = 0;  // of kProgram: the byte
     std::uint64_t semaphore =
         0;  // of kProgram: the byte of a counter that says that somebody listens; 0: none
+
+    bool operator==(const ProbePlace&) const = default;
 };
 
 struct ProbeProgramFds {

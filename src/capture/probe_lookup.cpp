@@ -13,6 +13,7 @@
 #include "probes/elf_file.h"
 #include "probes/function_types.h"
 #include "probes/kernel_types.h"
+#include "probes/probe_names.h"
 #include "probes/program_functions.h"
 #include "probes/program_path.h"
 #include "probes/tracepoints.h"
@@ -45,7 +46,7 @@ struct GeneralColumn {
     bool is_signed = true;
 };
 
-constexpr std::array<GeneralColumn, 11> kGeneralColumns{{
+constexpr std::array<GeneralColumn, 12> kGeneralColumns{{
     {"pid", RowSource::kPid},
     {"tid", RowSource::kTid},
     {"uid", RowSource::kUid, Type::kInteger, 32, false},
@@ -53,6 +54,7 @@ constexpr std::array<GeneralColumn, 11> kGeneralColumns{{
     {"comm", RowSource::kComm, Type::kText},
     {"cpu", RowSource::kCpu},
     {"cgroup_id", RowSource::kCgroup, Type::kInteger, 64},
+    {"time_ns", RowSource::kTime, Type::kInteger, 63, false},
     {"duration_ns", RowSource::kDuration, Type::kInteger, 64},
     {"function", RowSource::kPlace, Type::kText},
     {"kernel_stack", RowSource::kKernelStack, Type::kText},
@@ -377,39 +379,93 @@ void widen(filter::RowColumn& column, const filter::RowColumn& other) {
     column.bytes = std::max(column.bytes, other.bytes);
 }
 
-Result<void> add_place(Probe& probe, const Place& place, const std::vector<std::string>& columns) {
+// The row's columns begin at `first`.
+Result<void> add_place(std::vector<ProbeVariant>& variants,
+                       std::vector<filter::RowColumn>& row,
+                       std::size_t first,
+                       const Place& place,
+                       const filter::AskedProbe& asked) {
     ProbeVariant variant{.places = {place.place()}, .columns = {}};
-    for (const std::string& column : columns) {
+    for (const std::string& column : asked.columns) {
         TRY(ProbeColumn found, column_named(place, column));
+        found.row.name = asked.name_of(column);
         variant.columns.push_back(std::move(found));
     }
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-        const filter::RowColumn& row = variant.columns[i].row;
-        if (probe.variants.empty()) {
-            probe.row.push_back(row);
-        } else if (probe.row[i].type != row.type) {
-            return no_value(columns[i], "it is a number at one place and text at another");
+    for (std::size_t i = 0; i < asked.columns.size(); ++i) {
+        const filter::RowColumn& own = variant.columns[i].row;
+        if (variants.empty()) {
+            row.push_back(own);
+        } else if (row[first + i].type != own.type) {
+            return no_value(own.name, "it is a number at one place and text at another");
         } else {
-            widen(probe.row[i], row);
+            widen(row[first + i], own);
         }
     }
-    for (ProbeVariant& other : probe.variants) {
+    for (ProbeVariant& other : variants) {
         if (other.columns == variant.columns) {
             other.places.push_back(place.place());
             return {};
         }
     }
-    probe.variants.push_back(std::move(variant));
+    variants.push_back(std::move(variant));
     return {};
+}
+
+Result<std::vector<ProbeVariant>> variants_of(const filter::AskedProbe& asked,
+                                              std::vector<filter::RowColumn>& row) {
+    TRY(const ProbeName name, probes::parse_probe_name(asked.probe));
+    TRY(const Places places, places_of(name));
+    const std::size_t first = row.size();
+    std::vector<ProbeVariant> variants;
+    for (const std::unique_ptr<Place>& place : places) {
+        TRY(add_place(variants, row, first, *place, asked));
+    }
+    return variants;
+}
+
+// Where the joined values lie in the row.
+Result<RowJoin> join_of(const filter::ProbeQuestion& question,
+                        const std::vector<filter::RowColumn>& row) {
+    RowJoin join;
+    const auto number_of = [&](const filter::AskedProbe& asked, const std::string& column) {
+        const auto found = std::find_if(row.begin(), row.end(), [&](const auto& each) {
+            return each.name == asked.name_of(column);
+        });
+        return static_cast<std::size_t>(found - row.begin());
+    };
+    for (const auto& [own, earlier] : question.same) {
+        join.own.push_back(number_of(question.fires, own));
+        join.earlier.push_back(number_of(*question.before, earlier));
+        for (const std::size_t number : {join.own.back(), join.earlier.back()}) {
+            if (number >= row.size() || row[number].type != Type::kInteger) {
+                return Error(ErrorCode::kUnsupported,
+                             fmt::format("probes are joined by numbers, which {} = {} are not",
+                                         question.fires.name_of(own),
+                                         question.before->name_of(earlier)));
+            }
+        }
+    }
+    return join.own.size() <= kJoinKeysMax
+               ? Result<RowJoin>(std::move(join))
+               : Error(ErrorCode::kUnsupported,
+                       fmt::format("probes are joined by at most {} numbers", kJoinKeysMax));
 }
 
 }  // namespace
 
-Result<Probe> find_probe(const ProbeName& name, const std::vector<std::string>& columns) {
-    TRY(const Places places, places_of(name));
+Result<Probe> find_probe(const filter::ProbeQuestion& question) {
     Probe probe;
-    for (const std::unique_ptr<Place>& place : places) {
-        TRY(add_place(probe, *place, columns));
+    TRY(probe.variants, variants_of(question.fires, probe.row));
+    if (question.before) {
+        TRY(probe.before, variants_of(*question.before, probe.row));
+        TRY(probe.join, join_of(question, probe.row));
+        if (needs_return(probe.before.at(0).columns)) {
+            return Error(
+                ErrorCode::kUnsupported,
+                fmt::format("{} comes before: what it returns and how long it takes is not "
+                            "known then",
+                            question.before->alias));
+        }
     }
     TRY(probe.layout, filter::RowLayout::of(probe.row));
     return probe;

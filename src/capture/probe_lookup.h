@@ -1,8 +1,9 @@
 // Finds what a question names: the places of a probe on this machine, and how each value that it asks for is read there.
 //
-//   TRY(const Probe probe, find_probe({kTracepoint, {"sched", "sched_switch"}}, {"comm", "arguments.prev_comm"}));
+//   TRY(const Probe probe, find_probe({.fires = {"tracepoint('sched', 'sched_switch')", "", {"comm", "arguments.prev_comm"}}}));
 //
 //   pid tid uid gid comm cpu cgroup_id     who, and where
+//   time_ns                                when it fired, or returned: nanoseconds since the machine began, as events' start_ns
 //   duration_ns result                     of functions, when they return
 //   function                               the name of the place
 //   kernel_stack user_stack                folded: the outermost frame first, with semicolons
@@ -12,16 +13,13 @@
 //   user_str(arguments.NAME)               the same of a kernel function's argument that points into the process
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "base/result.h"
 #include "capture/kernel_probe.h"
-#include "probes/probe_names.h"
+#include "filter/probe_question.h"
 
 namespace dyetrace::capture {
 
 // kNotFound, kInvalidArgument: there is no such place or value, with what is near; kUnsupported: not on this kernel.
-Result<Probe> find_probe(const probes::ProbeName& name, const std::vector<std::string>& columns);
+Result<Probe> find_probe(const filter::ProbeQuestion& question);
 
 }  // namespace dyetrace::capture

@@ -1,10 +1,9 @@
 #include "capture/probe_program.h"
 
-#include <linux/perf_event.h>
-
 #include <algorithm>
 #include <utility>
 
+#include "capture/row_writer.h"
 #include "filter/assembler.h"
 #include "kernel/abi.h"
 
@@ -14,51 +13,32 @@ namespace {
 using filter::Assembler;
 using filter::Label;
 using filter::Register;
-using probes::ProbeValue;
-using probes::ValueForm;
 using probes::ValueStart;
 
-// Of struct pt_regs, in bytes: what the calling convention says of a function's entry and return.
-struct Machine {
-    std::vector<std::uint16_t> arguments;
-    std::uint16_t result, stack_pointer;
-    std::int32_t entry_to_return;  // what a return adds to the stack pointer
-};
-
-const Machine& machine() {
-#if defined(__x86_64__)
-    static const Machine kMachine{{112, 104, 96, 88, 72, 64}, 80, 152, 8};
-#else
-    static const Machine kMachine{{0, 8, 16, 24, 32, 40, 48, 56}, 0, 248, 0};
-#endif
-    return kMachine;
-}
-
-constexpr Register kContext = Register::k6;
-constexpr Register kAt = Register::k8;  // along a value's pointers
-
-// The stack, downwards; what the grouping needs lies above the row.
-constexpr std::ptrdiff_t kRowAt = -504;
-constexpr std::ptrdiff_t kWordAt = -16;     // of a value on its way
 constexpr std::ptrdiff_t kCallKeyAt = -32;  // with kCallKeyBytes
 constexpr std::ptrdiff_t kCounterAt = -8;   // index of a counter
-static_assert(kRowAt + static_cast<std::ptrdiff_t>(filter::kRowBytesMax) <= -264);
+
+constexpr std::ptrdiff_t kJoinKeyAt =
+    -32 - static_cast<std::ptrdiff_t>(8 * kJoinKeysMax);  // above the row
 
 constexpr int kRowsFlags = 0;  // who waits for rows is woken
 
 class Writer {
   public:
-    Writer(const std::vector<ProbeColumn>& columns,
-           const filter::RowLayout& layout,
-           const ProbeMaps& maps)
-        : columns_(columns), layout_(layout), maps_(maps) {}
+    Writer(const ProgramRequest& request, std::size_t first)
+        : columns_(&request.columns),
+          layout_(request.layout),
+          join_(request.join),
+          maps_(request.maps),
+          also_before_(request.also_before),
+          first_(first) {}
 
     std::optional<std::vector<bpf_insn>> entered() && {
         const Label out = code_.new_label();
-        begin(out);
-        for (std::size_t i = 0; i < columns_.size(); ++i) {
-            if (is_of_entry(columns_[i])) {
-                fill(i);
+        begin(out, join_.own.empty());
+        for (std::size_t i = 0; i < columns_->size(); ++i) {
+            if (is_of_entry((*columns_)[i])) {
+                row_.fill((*columns_)[i], first_ + i);
             }
         }
         // the time goes before the row, where the map's value begins
@@ -66,8 +46,8 @@ class Writer {
         code_.store(Register::kFrame, kRowAt - 8, Register::k0, 8);
         put_call_key(machine().entry_to_return);
         code_.set_map(Register::k1, maps_.calls);
-        point_to(Register::k2, kCallKeyAt);
-        point_to(Register::k3, kRowAt - 8);
+        point_to(code_, Register::k2, kCallKeyAt);
+        point_to(code_, Register::k3, kRowAt - 8);
         code_.set(Register::k4, BPF_ANY);
         code_.call(BPF_FUNC_map_update_elem);
         code_.jump_if(BPF_JEQ, Register::k0, 0, out);
@@ -79,14 +59,17 @@ class Writer {
     std::optional<std::vector<bpf_insn>> fired(const filter::BpfGrouping* grouping,
                                                bool of_return) && {
         const Label out = code_.new_label(), pass = code_.new_label();
-        begin(out);
+        begin(out, join_.own.empty());
         if (of_return) {
             take_call(out);
         }
-        for (std::size_t i = 0; i < columns_.size(); ++i) {
-            if (!of_return || !is_of_entry(columns_[i])) {
-                fill(i);
+        for (std::size_t i = 0; i < columns_->size(); ++i) {
+            if (!of_return || !is_of_entry((*columns_)[i])) {
+                row_.fill((*columns_)[i], first_ + i);
             }
+        }
+        if (!join_.own.empty()) {
+            add_earlier(out);
         }
         if (grouping != nullptr) {
             grouping->count_row(code_, kRowAt, maps_.groups, out, pass);
@@ -94,6 +77,25 @@ class Writer {
         }
         code_.place(pass);
         hand_out(out);
+        if (also_before_ != nullptr) {
+            code_.place(out);
+            const Label done = code_.new_label();
+            first_ = columns_->size();
+            columns_ = also_before_;
+            leave_unless_watched(done);
+            clear_row();
+            remember(done);
+            end(done);
+        } else {
+            end(out);
+        }
+        return std::move(code_).finish();
+    }
+
+    std::optional<std::vector<bpf_insn>> earlier() && {
+        const Label out = code_.new_label();
+        begin(out);
+        remember(out);
         end(out);
         return std::move(code_).finish();
     }
@@ -104,9 +106,16 @@ class Writer {
                column.value.start != ValueStart::kConstant;
     }
 
-    void begin(Label out) {
+    // Of two that are joined the one before says whose they are: what it belongs to may happen to anybody.
+    void begin(Label out, bool only_watched = true) {
         code_.set(kContext, Register::k1);
-        leave_unless_watched(out);
+        if (only_watched) {
+            leave_unless_watched(out);
+        }
+        clear_row();
+    }
+
+    void clear_row() {
         code_.set(Register::k1, 0);
         for (std::size_t at = 0; at < layout_.bytes(); at += 8) {
             code_.store(
@@ -126,7 +135,7 @@ class Writer {
             code_.call(BPF_FUNC_get_current_task);
             code_.store(Register::kFrame, kWordAt, Register::k0, 8);
             code_.set_map(Register::k1, maps_.watched.map_fd);
-            point_to(Register::k2, kWordAt);
+            point_to(code_, Register::k2, kWordAt);
             code_.call(BPF_FUNC_map_lookup_elem);
         } else {
             code_.call(BPF_FUNC_get_current_task_btf);
@@ -144,22 +153,67 @@ class Writer {
         code_.place(is_watched);
     }
 
-    void point_to(Register to, std::ptrdiff_t frame_offset) {
-        code_.set(to, Register::kFrame);
-        code_.calculate(BPF_ADD, to, static_cast<std::int32_t>(frame_offset));
-    }
-
     void count(ProbeCounter counter) {
         const Label done = code_.new_label();
         code_.set(Register::k1, static_cast<std::int32_t>(counter));
         code_.store(Register::kFrame, kCounterAt, Register::k1, 4);
         code_.set_map(Register::k1, maps_.counters);
-        point_to(Register::k2, kCounterAt);
+        point_to(code_, Register::k2, kCounterAt);
         code_.call(BPF_FUNC_map_lookup_elem);
         code_.jump_if(BPF_JEQ, Register::k0, 0, done);
         code_.set(Register::k1, 1);
         code_.add_atomically(Register::k0, 0, Register::k1);
         code_.place(done);
+    }
+
+    // What comes later finds it.
+    void remember(Label out) {
+        for (std::size_t i = 0; i < columns_->size(); ++i) {
+            row_.fill((*columns_)[i], first_ + i);
+        }
+        put_join_key(join_.earlier, out);
+        code_.set_map(Register::k1, maps_.earlier);
+        point_to(code_, Register::k2, kJoinKeyAt);
+        point_to(code_, Register::k3, kRowAt);
+        code_.set(Register::k4, BPF_ANY);
+        code_.call(BPF_FUNC_map_update_elem);
+    }
+
+    // Who has no value belongs to nobody.
+    void put_join_key(const std::vector<std::size_t>& values, Label out) {
+        std::ptrdiff_t at = kJoinKeyAt;
+        for (const std::size_t number : values) {
+            code_.load_frame(Register::k1, kRowAt, 8);
+            code_.calculate(BPF_AND, Register::k1, std::int32_t{1} << number);
+            code_.jump_if(BPF_JNE, Register::k1, 0, out);
+            code_.load_frame(Register::k1, row_.place_of(number), 8);
+            code_.store(Register::kFrame, at, Register::k1, 8);
+            at += 8;
+        }
+    }
+
+    // The other probe's values, as they were when it fired last.
+    void add_earlier(Label out) {
+        const Label is_there = code_.new_label();
+        put_join_key(join_.own, out);
+        code_.set_map(Register::k1, maps_.earlier);
+        point_to(code_, Register::k2, kJoinKeyAt);
+        code_.call(BPF_FUNC_map_lookup_elem);
+        code_.jump_if(BPF_JNE, Register::k0, 0, is_there);
+        count(ProbeCounter::kAlone);
+        code_.jump(out);
+        code_.place(is_there);
+        code_.load(Register::k1, Register::k0, 0, 8);
+        code_.load_frame(Register::k2, kRowAt, 8);
+        code_.calculate(BPF_OR, Register::k1, Register::k2);
+        code_.store(Register::kFrame, kRowAt, Register::k1, 8);
+        for (std::size_t at = layout_.fields()[columns_->size()].field->offset;
+             at < layout_.bytes();
+             at += 8) {
+            code_.load(Register::k1, Register::k0, at, 8);
+            code_.store(
+                Register::kFrame, kRowAt + static_cast<std::ptrdiff_t>(at), Register::k1, 8);
+        }
     }
 
     // Who calls, and where on its stack: a function that calls itself is another call.
@@ -176,7 +230,7 @@ class Writer {
         const Label is_there = code_.new_label();
         put_call_key(0);
         code_.set_map(Register::k1, maps_.calls);
-        point_to(Register::k2, kCallKeyAt);
+        point_to(code_, Register::k2, kCallKeyAt);
         code_.call(BPF_FUNC_map_lookup_elem);
         code_.jump_if(BPF_JNE, Register::k0, 0, is_there);
         count(ProbeCounter::kNotEntered);
@@ -188,14 +242,14 @@ class Writer {
                 Register::kFrame, kRowAt - 8 + static_cast<std::ptrdiff_t>(at), Register::k1, 8);
         }
         code_.set_map(Register::k1, maps_.calls);
-        point_to(Register::k2, kCallKeyAt);
+        point_to(code_, Register::k2, kCallKeyAt);
         code_.call(BPF_FUNC_map_delete_elem);
     }
 
     void hand_out(Label out) {
         const Label failed = code_.new_label();
         code_.set_map(Register::k1, maps_.rows);
-        point_to(Register::k2, kRowAt);
+        point_to(code_, Register::k2, kRowAt);
         code_.set(Register::k3, static_cast<std::int32_t>(layout_.bytes()));
         code_.set(Register::k4, kRowsFlags);
         code_.call(BPF_FUNC_ringbuf_output);
@@ -206,203 +260,14 @@ class Writer {
         count(ProbeCounter::kLost);
     }
 
-    std::ptrdiff_t place_of(std::size_t i) const {
-        return kRowAt + static_cast<std::ptrdiff_t>(layout_.fields()[i].field->offset);
-    }
-
-    void set_null(std::size_t i) {
-        code_.load_frame(Register::k1, kRowAt, 8);
-        code_.calculate(BPF_OR, Register::k1, std::int32_t{1} << i);
-        code_.store(Register::kFrame, kRowAt, Register::k1, 8);
-    }
-
-    // Puts the value of a column in the row.
-    void fill(std::size_t i) {
-        const ProbeColumn& column = columns_[i];
-        switch (column.source) {
-            case RowSource::kValue:
-                return fill_value(i);
-            case RowSource::kPid:
-                code_.call(BPF_FUNC_get_current_pid_tgid);
-                code_.calculate(BPF_RSH, Register::k0, 32);
-                break;
-            case RowSource::kTid:
-                code_.call(BPF_FUNC_get_current_pid_tgid);
-                keep_low_half();
-                break;
-            case RowSource::kUid:
-                code_.call(BPF_FUNC_get_current_uid_gid);
-                keep_low_half();
-                break;
-            case RowSource::kGid:
-                code_.call(BPF_FUNC_get_current_uid_gid);
-                code_.calculate(BPF_RSH, Register::k0, 32);
-                break;
-            case RowSource::kComm:
-                point_to(Register::k1, place_of(i));
-                code_.set(Register::k2, static_cast<std::int32_t>(filter::kCommBytes));
-                code_.call(BPF_FUNC_get_current_comm);
-                return;
-            case RowSource::kCpu:
-                code_.call(BPF_FUNC_get_smp_processor_id);
-                break;
-            case RowSource::kCgroup:
-                code_.call(BPF_FUNC_get_current_cgroup_id);
-                break;
-            case RowSource::kDuration:
-                code_.call(BPF_FUNC_ktime_get_ns);
-                code_.load_frame(Register::k1, kRowAt - 8, 8);
-                code_.calculate(BPF_SUB, Register::k0, Register::k1);
-                break;
-            case RowSource::kPlace:
-                code_.set(Register::k1, kContext);
-                code_.call(BPF_FUNC_get_attach_cookie);
-                break;
-            case RowSource::kKernelStack:
-            case RowSource::kUserStack:
-                return fill_stack(i);
-        }
-        code_.store(Register::kFrame, place_of(i), Register::k0, 8);
-    }
-
-    void keep_low_half() {
-        code_.calculate(BPF_LSH, Register::k0, 32);
-        code_.calculate(BPF_RSH, Register::k0, 32);
-    }
-
-    // The stack's number, and whose addresses they are above it.
-    void fill_stack(std::size_t i) {
-        const Label there = code_.new_label(), done = code_.new_label();
-        const bool of_user = columns_[i].source == RowSource::kUserStack;
-        code_.set(Register::k1, kContext);
-        code_.set_map(Register::k2, maps_.stacks);
-        code_.set(Register::k3, of_user ? BPF_F_USER_STACK : 0);
-        code_.call(BPF_FUNC_get_stackid);
-        code_.jump_if(BPF_JSGE, Register::k0, 0, there);
-        set_null(i);
-        code_.jump(done);
-        code_.place(there);
-        code_.store(Register::kFrame, place_of(i), Register::k0, 8);
-        if (of_user) {
-            code_.call(BPF_FUNC_get_current_pid_tgid);
-            code_.calculate(BPF_RSH, Register::k0, 32);
-            code_.calculate(BPF_LSH, Register::k0, 32);
-            code_.load_frame(Register::k1, place_of(i), 8);
-            code_.calculate(BPF_OR, Register::k0, Register::k1);
-            code_.store(Register::kFrame, place_of(i), Register::k0, 8);
-        }
-        code_.place(done);
-    }
-
-    void fill_value(std::size_t i) {
-        const ProbeValue& value = columns_[i].value;
-        const Label failed = code_.new_label(), done = code_.new_label();
-        load_start(value, failed);
-        std::int64_t last = 0;  // from kAt to what is read as it is
-        for (std::size_t hop = 0; hop < value.hops.size(); ++hop) {
-            const bool is_value = hop + 1 == value.hops.size() && value.form != ValueForm::kText;
-            if (is_value && value.form != ValueForm::kInteger) {
-                last = value.hops[hop];
-                break;
-            }
-            read_memory(value, value.hops[hop], is_value ? value.bytes : 8, failed);
-            code_.load_frame(kAt, kWordAt, 8);
-        }
-        if (value.form == ValueForm::kInteger) {
-            narrow(value);
-            code_.store(Register::kFrame, place_of(i), kAt, 8);
-        } else {
-            read_text(i, value, last, failed);
-        }
-        code_.jump(done);
-        code_.place(failed);
-        set_null(i);
-        code_.place(done);
-    }
-
-    // Into kAt.
-    void load_start(const ProbeValue& value, Label failed) {
-        switch (value.start) {
-            case ValueStart::kArgument:
-                code_.load(
-                    kAt, kContext, machine().arguments[static_cast<std::size_t>(value.number)], 8);
-                return;
-            case ValueStart::kResult:
-                code_.load(kAt, kContext, machine().result, 8);
-                return;
-            case ValueStart::kRegister:
-                code_.load(kAt, kContext, static_cast<std::size_t>(value.number), 8);
-                return;
-            case ValueStart::kConstant:
-                code_.set_wide(kAt, static_cast<std::uint64_t>(value.number));
-                return;
-            case ValueStart::kContext:
-                if (value.form == ValueForm::kInteger && value.hops.empty() &&
-                    value.number % value.bytes != 0) {
-                    // the verifier lets programs load only what is aligned
-                    code_.set(kAt, kContext);
-                    read_memory(value, value.number, value.bytes, failed);
-                    code_.load_frame(kAt, kWordAt, 8);
-                } else if (value.form == ValueForm::kInteger && value.hops.empty()) {
-                    code_.load(kAt, kContext, static_cast<std::size_t>(value.number), value.bytes);
-                } else if (value.form == ValueForm::kTextArray) {
-                    code_.set(kAt, kContext);
-                    code_.calculate(BPF_ADD, kAt, static_cast<std::int32_t>(value.number));
-                } else if (value.form == ValueForm::kDataLocation) {
-                    code_.load(kAt, kContext, static_cast<std::size_t>(value.number), 4);
-                    code_.calculate(BPF_AND, kAt, 0xffff);
-                    code_.calculate(BPF_ADD, kAt, kContext);
-                } else {
-                    code_.load(kAt, kContext, static_cast<std::size_t>(value.number), 8);
-                }
-        }
-    }
-
-    // So many bytes at kAt + offset, into the word.
-    void read_memory(const ProbeValue& value,
-                     std::int64_t offset,
-                     std::uint32_t bytes,
-                     Label failed) {
-        code_.set(Register::k1, 0);
-        code_.store(Register::kFrame, kWordAt, Register::k1, 8);
-        point_to(Register::k1, kWordAt);
-        code_.set(Register::k2, static_cast<std::int32_t>(bytes));
-        code_.set(Register::k3, kAt);
-        code_.calculate(BPF_ADD, Register::k3, static_cast<std::int32_t>(offset));
-        code_.call(value.is_in_user_memory ? BPF_FUNC_probe_read_user : BPF_FUNC_probe_read_kernel);
-        code_.jump_if(BPF_JNE, Register::k0, 0, failed);
-    }
-
-    void read_text(std::size_t i, const ProbeValue& value, std::int64_t offset, Label failed) {
-        const std::size_t room = layout_.fields()[i].field->bytes;
-        const bool is_array = value.form == ValueForm::kTextArray;
-        // an array that is full has no NUL: its row has one byte more
-        const std::size_t bytes = is_array ? std::min<std::size_t>(room, value.bytes + 1) : room;
-        point_to(Register::k1, place_of(i));
-        code_.set(Register::k2, static_cast<std::int32_t>(bytes));
-        code_.set(Register::k3, kAt);
-        code_.calculate(BPF_ADD, Register::k3, static_cast<std::int32_t>(offset));
-        code_.call(value.is_in_user_memory ? BPF_FUNC_probe_read_user_str
-                                           : BPF_FUNC_probe_read_kernel_str);
-        code_.jump_if(BPF_JSLT, Register::k0, 0, failed);
-    }
-
-    // What is above the value in its register goes.
-    void narrow(const ProbeValue& value) {
-        const std::uint32_t bits = value.bits > 0 ? value.bits : value.bytes * 8;
-        const std::uint32_t above = 64 - bits - (value.bits > 0 ? value.bit_offset : 0);
-        if (bits == 64) {
-            return;
-        }
-        code_.calculate(BPF_LSH, kAt, static_cast<std::int32_t>(above));
-        code_.calculate(
-            value.is_signed ? BPF_ARSH : BPF_RSH, kAt, static_cast<std::int32_t>(64 - bits));
-    }
-
-    const std::vector<ProbeColumn>& columns_;
+    const std::vector<ProbeColumn>* columns_;
     const filter::RowLayout& layout_;
+    const RowJoin& join_;
     const ProbeMaps& maps_;
+    const std::vector<ProbeColumn>* const also_before_;
+    std::size_t first_;  // place of the columns in the row
     Assembler code_;
+    RowWriter row_{code_, layout_, maps_.stacks};
 };
 
 }  // namespace
@@ -414,14 +279,12 @@ bool needs_return(const std::vector<ProbeColumn>& columns) {
     });
 }
 
-Result<ProbePrograms> write_probe_programs(const std::vector<ProbeColumn>& columns,
-                                           const filter::RowLayout& layout,
-                                           const filter::BpfGrouping* grouping,
-                                           const ProbeMaps& maps) {
-    const bool of_return = needs_return(columns);
+Result<ProbePrograms> write_probe_programs(const ProgramRequest& request,
+                                           const filter::BpfGrouping* grouping) {
+    const bool of_return = needs_return(request.columns);
     ProbePrograms programs;
-    auto fired = Writer(columns, layout, maps).fired(grouping, of_return);
-    auto entered = of_return ? Writer(columns, layout, maps).entered()
+    auto fired = Writer(request, 0).fired(grouping, of_return);
+    auto entered = of_return ? Writer(request, 0).entered()
                              : std::optional<std::vector<bpf_insn>>(std::in_place);
     if (!fired || !entered) {
         return Error(ErrorCode::kUnsupported, "the question is too long for the kernel");
@@ -429,6 +292,13 @@ Result<ProbePrograms> write_probe_programs(const std::vector<ProbeColumn>& colum
     programs.fired = *std::move(fired);
     programs.entered = *std::move(entered);
     return programs;
+}
+
+Result<std::vector<bpf_insn>> write_earlier_program(const ProgramRequest& request) {
+    const std::size_t first = request.layout.fields().size() - request.columns.size();
+    auto program = Writer(request, first).earlier();
+    return program ? Result<std::vector<bpf_insn>>(*std::move(program))
+                   : Error(ErrorCode::kUnsupported, "the question is too long for the kernel");
 }
 
 }  // namespace dyetrace::capture

@@ -18,37 +18,22 @@
 
 #include "base/result.h"
 #include "capture/capture.h"
+#include "capture/row_writer.h"
 #include "filter/bpf_grouping.h"
 #include "filter/row.h"
 #include "probes/probe_value.h"
 
 namespace dyetrace::capture {
 
-// What a column of a row is made of.
-enum class RowSource : std::uint8_t {
-    kValue,  // an argument, a field of the context, the result
-    kPid,
-    kTid,
-    kUid,
-    kGid,
-    kComm,
-    kCpu,
-    kCgroup,
-    kDuration,
-    kPlace,  // the number of the place that the probe is attached to
-    kKernelStack,
-    kUserStack,
+// Two probes' rows are one: the values of the one that fires, then those of the one before. Values of both are the same.
+struct RowJoin {
+    std::vector<std::size_t> own, earlier;  // places in the row, of numbers
 };
-
-struct ProbeColumn {
-    filter::RowColumn row;
-    RowSource source = RowSource::kValue;
-    probes::ProbeValue value = {};  // of kValue
-    bool operator==(const ProbeColumn&) const = default;
-};
+inline constexpr std::size_t kJoinKeysMax = 8;
 
 struct ProbeMaps {
-    int calls = -1;     // hash of kCallKeyBytes and kCallBytes: calls under way
+    int calls = -1;    // hash of kCallKeyBytes and kCallBytes: calls under way
+    int earlier = -1;  // LRU hash of 8 bytes for each joined value, and the row: the latest firings
     int counters = -1;  // array of 64-bit numbers, by ProbeCounter
     int rows = -1;      // ring buffer for rows that are handed out
     int stacks = -1;    // stack traces
@@ -64,6 +49,7 @@ enum class ProbeCounter : std::uint32_t {
     kLost,        // rows for which the ring had no room
     kNotKept,     // calls that found no room in `calls`
     kNotEntered,  // returns of calls that are not there
+    kAlone,       // firings that none comes before
     kCount,
 };
 
@@ -72,11 +58,24 @@ struct ProbePrograms {
     std::vector<bpf_insn> entered;  // empty: it is not needed
 };
 
-// The columns have the layout's order. Without a grouping every row is handed out.
-Result<ProbePrograms> write_probe_programs(const std::vector<ProbeColumn>& columns,
-                                           const filter::RowLayout& layout,
-                                           const filter::BpfGrouping* grouping,
-                                           const ProbeMaps& maps);
+//   joined
+//
+//   before fired: its values ─► earlier[what both have]          fired: its values + earlier[…] ─► groups
+//
+// `columns` are the first ones of the layout, or the last ones: those of the probe before. Without a grouping every row is handed out.
+struct ProgramRequest {
+    const std::vector<ProbeColumn>& columns;
+    const filter::RowLayout& layout;
+    const RowJoin& join;
+    const ProbeMaps& maps;
+    // Of the probe before where it is the same one: one program does both, for the order of two is the kernel's affair.
+    const std::vector<ProbeColumn>* also_before = nullptr;
+};
+Result<ProbePrograms> write_probe_programs(const ProgramRequest& request,
+                                           const filter::BpfGrouping* grouping);
+
+// What the probe before runs.
+Result<std::vector<bpf_insn>> write_earlier_program(const ProgramRequest& request);
 
 // Whether it has to be known when a call returns.
 bool needs_return(const std::vector<ProbeColumn>& columns);

@@ -48,6 +48,26 @@ Result<Constant> constant_from(const Json& json) {
     return text ? Constant(*text) : Constant();
 }
 
+Json json_of(const AskedProbe& asked) {
+    Json columns = Json::array();
+    for (const std::string& column : asked.columns) {
+        columns.append(column);
+    }
+    return Json::object()
+        .set("probe", asked.probe)
+        .set("alias", asked.alias)
+        .set("columns", std::move(columns));
+}
+
+Result<AskedProbe> asked_probe_from(const Json& json) {
+    AskedProbe asked;
+    TRY(json.read("probe", asked.probe, "alias", asked.alias));
+    for (const Json& column : json.items_at("columns")) {
+        asked.columns.push_back(column.as<std::string>().value_or(""));
+    }
+    return asked;
+}
+
 }  // namespace
 
 Json json_of(const Grouping& grouping) {
@@ -124,6 +144,40 @@ Result<std::vector<RowColumn>> row_columns_from(const Json& json) {
         column.type = is_text ? Type::kText : Type::kInteger;
     }
     return columns;
+}
+
+Json json_of(const ProbeQuestion& question) {
+    Json same = Json::array();
+    for (const auto& [own, earlier] : question.same) {
+        same.append(Json::array().append(own).append(earlier));
+    }
+    Json json = Json::object().set("fires", json_of(question.fires)).set("same", std::move(same));
+    if (question.before) {
+        json.set("before", json_of(*question.before));
+    }
+    return json;
+}
+
+Result<ProbeQuestion> probe_question_from(const Json& json) {
+    const Json* const fires = json.find("fires");
+    const Json* const before = json.find("before");
+    if (fires == nullptr) {
+        return Error(ErrorCode::kCorrupt, "a question about a probe names none");
+    }
+    ProbeQuestion question;
+    TRY(question.fires, asked_probe_from(*fires));
+    if (before != nullptr) {
+        TRY(question.before, asked_probe_from(*before));
+    }
+    for (const Json& pair : json.items_at("same")) {
+        const std::vector<Json>& both = pair.items();
+        if (both.size() != 2) {
+            return Error(ErrorCode::kCorrupt, "what two probes have in common is no pair");
+        }
+        question.same.emplace_back(both[0].as<std::string>().value_or(""),
+                                   both[1].as<std::string>().value_or(""));
+    }
+    return question;
 }
 
 Json json_of(const Groups& groups) {

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "filter/grouping.h"
+#include "filter/probe_question.h"
 #include "filter/row.h"
 
 namespace dyetrace::filter {
@@ -19,6 +20,9 @@ Result<Grouping> grouping_from(const base::Json& json, const RowLayout* row = nu
 
 base::Json json_of(const std::vector<RowColumn>& columns);
 Result<std::vector<RowColumn>> row_columns_from(const base::Json& json);
+
+base::Json json_of(const ProbeQuestion& question);
+Result<ProbeQuestion> probe_question_from(const base::Json& json);
 
 base::Json json_of(const Groups& groups);
 Result<std::vector<Group>> groups_from(const base::Json& json);

@@ -47,12 +47,10 @@ std::string read_line(const base::Fd& file) {
 }
 
 // What is wrong with the probe is said over there, with the statement.
-base::Json answer_about(const base::Json& asked, const FindProbeColumns& find) {
-    std::vector<std::string> names;
-    for (const base::Json& name : asked.items_at("columns")) {
-        names.push_back(name.as<std::string>().value_or(""));
-    }
-    const auto columns = find(asked.get<std::string>("probe").value_or(""), names);
+base::Json answer_about(const base::Json& asked, const filter::FindProbe& find) {
+    const auto question = filter::probe_question_from(asked);
+    const auto columns = question.ok() ? find(question.value())
+                                       : Result<std::vector<filter::RowColumn>>(question.error());
     return columns.ok() ? base::Json::object().set("columns", filter::json_of(columns.value()))
                         : base::Json::object().set("error", columns.error().text());
 }
@@ -61,7 +59,7 @@ base::Json answer_about(const base::Json& asked, const FindProbeColumns& find) {
 
 Result<LiveAnswers> LiveAnswers::start(const std::string& statement,
                                        std::vector<std::string> options,
-                                       const FindProbeColumns& find) {
+                                       const filter::FindProbe& find) {
     TRY(Pipe windows, make_pipe());
     TRY(Pipe plan, make_pipe());
     std::vector<std::string> words{"dyetrace", "live-answer"};
@@ -78,7 +76,7 @@ Result<LiveAnswers> LiveAnswers::start(const std::string& statement,
     bool is_probe = false;
     for (std::string line = read_line(plan.read); !line.empty(); line = read_line(plan.read)) {
         TRY(const base::Json json, base::Json::parse(line));
-        if (json.find("probe") == nullptr) {
+        if (json.find("fires") == nullptr) {
             TRY(answers.grouping_, filter::grouping_from(json, is_probe ? &row : nullptr));
             break;
         }

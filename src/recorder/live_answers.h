@@ -5,7 +5,7 @@
 //   answers.say(window)                       it writes the answer to stdout
 //   answers.end()                             after the last one; its exit status
 //
-//        ◄── the probe, if it is about one ─ its descriptor 3       {"probe":"timer('1s')","columns":["comm"]}
+//        ◄── the probe, if it is about one ─ its descriptor 3       filter/probe_question.h
 //   here ── the types of its columns ──────► its stdin
 //        ◄── the grouping ────────────────── its descriptor 3
 //   here ── windows ───────────────────────► its stdin              a line of JSON each
@@ -16,7 +16,6 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +23,7 @@
 #include "base/fd.h"
 #include "base/result.h"
 #include "filter/grouping.h"
+#include "filter/probe_question.h"
 
 namespace dyetrace::recorder {
 
@@ -32,15 +32,11 @@ struct LiveWindow {
     std::string remark;                     // what is missing from it; empty: nothing
 };
 
-// Finds a probe by its name in a statement, and says what its columns are.
-using FindProbeColumns = std::function<Result<std::vector<filter::RowColumn>>(
-    const std::string& probe, const std::vector<std::string>& columns)>;
-
 class LiveAnswers {
   public:
     static Result<LiveAnswers> start(const std::string& statement,
                                      std::vector<std::string> options,
-                                     const FindProbeColumns& find);
+                                     const filter::FindProbe& find);
 
     // Nothing: it has said why, and end() has the exit status.
     const std::optional<filter::Grouping>& grouping() const { return grouping_; }

@@ -135,6 +135,56 @@ class ProbesTest(support.EndToEndTest):
         named = [row for row in rows if row["user_stack"].endswith("main;outer;work") or row["user_stack"].endswith("run_orders(int);outer;work")]
         self.assertEqual(sum(row["calls"] for row in named), ORDERS * 20, rows)
 
+    def test_the_latest_before(self):
+        statement = "SELECT {} FROM user_function('{}', '{}') AS a ASOF JOIN user_function('{}', '{}') AS b ON a.tid = b.tid AND a.time_ns >= b.time_ns {}"
+
+        def joined(columns, later, earlier, rest=""):
+            return self.ask(statement.format(columns, FUNCTIONS, later, FUNCTIONS, earlier, rest), FUNCTIONS, "orders", str(ORDERS))[0]
+
+        # each work() is called by the outer() before it, with the same arguments
+        columns = "count(*) AS calls, sum(a.arguments.amount - b.arguments.amount) AS difference, min(a.time_ns - b.time_ns) > 0 AS is_later, max(b.arguments.amount) AS most"
+        self.assertEqual(joined(columns, "work", "outer"), [{"calls": ORDERS, "difference": 0, "is_later": True, "most": 2}])
+        # the first outer() has none before it, and the others the work() of the order before
+        rows = joined("b.arguments.amount AS before, a.arguments.amount AS own, count(*) AS calls", "outer", "work", "GROUP BY ALL ORDER BY ALL")
+        expected = {}
+        for i in range(1, ORDERS):
+            pair = ((i - 1) % 5 - 2, i % 5 - 2)
+            expected[pair] = expected.get(pair, 0) + 1
+        self.assertEqual({(row["before"], row["own"]): row["calls"] for row in rows}, expected)
+        # a function with itself: the one before it, not its own firing
+        rows = joined("b.arguments.amount AS before, a.arguments.amount AS own, count(*) AS calls", "work", "work", "GROUP BY ALL ORDER BY ALL")
+        self.assertEqual({(row["before"], row["own"]): row["calls"] for row in rows}, expected)
+        # of who returned, what it returned
+        self.assertEqual(joined("count(*) AS calls, sum(a.result - a.arguments.amount) < 0 AS is_less", "work", "outer"), [{"calls": ORDERS, "is_less": True}])
+
+    def test_time_off_the_cpu(self):
+        statement = (
+            "SELECT off.comm, count(*) AS times, sum(back.time_ns - off.time_ns) AS ns FROM tracepoint('sched', 'sched_switch') AS back "
+            "ASOF JOIN tracepoint('sched', 'sched_switch') AS off ON back.arguments.next_pid = off.arguments.prev_pid AND back.time_ns > off.time_ns "
+            "WHERE off.comm = 'sleep' AND off.arguments.prev_state > 0 GROUP BY 1"
+        )
+        rows, _ = self.ask(statement, "sh", "-c", "exec sleep 0.7")
+        (row,) = rows
+        self.assertGreater(row["ns"], 700_000_000)
+
+    def test_histograms(self):
+        calls = 5_000
+        statement = "SELECT {} AS bucket, count(*) AS calls FROM user_function('{}', 'busy') GROUP BY bucket ORDER BY bucket"
+
+        def histogram(bucket):
+            rows, _ = self.ask(statement.format(bucket, FUNCTIONS), FUNCTIONS, "threads", "1", str(calls))
+            self.assertEqual(self.counted[1], 0)
+            return {row["bucket"]: row["calls"] for row in rows}
+
+        def expected(bucket):
+            counts = {}
+            for i in range(calls):
+                counts[bucket(i * 8)] = counts.get(bucket(i * 8), 0) + 1
+            return counts
+
+        self.assertEqual(histogram("power_of_two(arguments.number)"), expected(lambda number: 1 << number.bit_length() - 1 if number else 0))
+        self.assertEqual(histogram("arguments.number // 1000 * 1000"), expected(lambda number: number // 1000 * 1000))
+
     def test_tracepoints(self):
         runs = 40
         rows, _ = self.ask(
@@ -175,6 +225,10 @@ class ProbesTest(support.EndToEndTest):
             "SELECT max(duration_ns) FROM timer('10ms')": "only a function has one",
             "SELECT sum(comm) FROM timer('10ms')": "sum(VARCHAR)",
             "SELECT comm FROM timer('10ms') JOIN events USING (comm)": "nothing else yet",
+            "SELECT a.comm FROM timer('10ms') a JOIN timer('20ms') b ON a.cpu = b.cpu": "ASOF JOIN",
+            "SELECT a.comm FROM timer('10ms') a ASOF JOIN timer('20ms') b ON a.comm = b.comm AND a.time_ns > b.time_ns": "joined by numbers",
+            "SELECT a.comm FROM timer('10ms') a ASOF JOIN timer('20ms') b ON a.cpu = b.cpu AND a.cpu > b.cpu": "a.time_ns >= b.time_ns",
+            f"SELECT b.result FROM timer('10ms') a ASOF JOIN user_function('{FUNCTIONS}', 'work') b ON a.cpu = b.cpu AND a.time_ns > b.time_ns": "comes before",
             "SELECT * FROM timer('10ms')": "name the columns",
             "SELECT max(str(cpu)) FROM timer('10ms')": "str(cpu)",
         }

@@ -19,7 +19,6 @@
 #include "base/text.h"
 #include "capture/probe_lookup.h"
 #include "filter/grouping.h"
-#include "probes/probe_names.h"
 #include "query/sql.h"
 #include "recorder/child.h"
 #include "recorder/listener.h"
@@ -67,10 +66,8 @@ std::string remark_of(const recorder::LiveCounter& counter, const filter::GroupT
 // The probe that a statement is about, once it was looked up.
 class ProbeFinder {
   public:
-    Result<std::vector<filter::RowColumn>> operator()(const std::string& name,
-                                                      const std::vector<std::string>& columns) {
-        TRY(const probes::ProbeName parsed, probes::parse_probe_name(name));
-        TRY(probe_, capture::find_probe(parsed, columns));
+    Result<std::vector<filter::RowColumn>> operator()(const filter::ProbeQuestion& question) {
+        TRY(probe_, capture::find_probe(question));
         return probe_->row;
     }
 

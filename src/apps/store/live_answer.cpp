@@ -99,15 +99,8 @@ class Answers {
 
 // The other half looks the probe up: this one has no rights to.
 Result<std::vector<filter::RowColumn>> types_of(const base::Fd& asks,
-                                                const std::string& probe,
-                                                const std::vector<std::string>& columns) {
-    base::Json names = base::Json::array();
-    for (const std::string& column : columns) {
-        names.append(column);
-    }
-    const std::string question =
-        base::Json::object().set("probe", probe).set("columns", std::move(names)).text() + "\n";
-    TRY(base::write_all(asks, base::bytes_of(question)));
+                                                const filter::ProbeQuestion& question) {
+    TRY(base::write_all(asks, base::bytes_of(filter::json_of(question).text() + "\n")));
     char* line = nullptr;
     std::size_t size = 0;
     const ssize_t length = ::getline(&line, &size, stdin);
@@ -124,10 +117,9 @@ Result<std::vector<filter::RowColumn>> types_of(const base::Fd& asks,
 Result<void> answer(const LiveAnswerArguments& arguments) {
     base::Fd plan_file(kPlanDescriptor);
     TRY(query::LivePlan plan,
-        query::LivePlan::of(arguments.statement,
-                            [&](const std::string& probe, const std::vector<std::string>& columns) {
-                                return types_of(plan_file, probe, columns);
-                            }));
+        query::LivePlan::of(arguments.statement, [&](const filter::ProbeQuestion& question) {
+            return types_of(plan_file, question);
+        }));
     if (arguments.explains) {
         for (const std::string& line : plan.explanation()) {
             fmt::print("{}\n", line);

@@ -21,7 +21,8 @@ constexpr std::array<Spelling, 6> kComparisons{{{"COMPARE_EQUAL", "="},
                                                 {"COMPARE_GREATERTHAN", ">"},
                                                 {"COMPARE_LESSTHANOREQUALTO", "<="},
                                                 {"COMPARE_GREATERTHANOREQUALTO", ">="}}};
-constexpr std::array<Spelling, 13> kOperators{{{"+", "+"},
+constexpr std::array<Spelling, 14> kOperators{{{"+", "+"},
+                                               {"//", "//"},
                                                {"-", "-"},
                                                {"*", "*"},
                                                {"%", "%"},
@@ -99,6 +100,10 @@ Text pair_text(const Json* left, std::string_view between, const Json* right) {
 Text function_text(const Json& tree) {
     const std::string name = text_at(tree, "function_name");
     const std::vector<Json>& children = tree.items_at("children");
+    if (children.size() == 1 && name == "power_of_two") {
+        const Text of = condition_text(children[0]);
+        return of ? Text(fmt::format("{}({})", name, *of)) : std::nullopt;
+    }
     if (children.size() == 2) {
         for (const std::string_view known : kFunctions) {
             const Text list = known == name ? joined(children, ", ") : std::nullopt;

@@ -5,10 +5,9 @@
 //   probe    tracepoint('sched', 'sched_switch')      columns comm, arguments.count: who knows the machine says their types
 //   then     SELECT comm, max("arguments.count") FROM _probe GROUP BY comm
 //
-// A name with points, and str(…) of one, is one column afterwards.
+// A name with points, and str(…) of one, is one column afterwards. Two probes are joined as probe_question.h says.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,14 +16,13 @@
 #include "base/result.h"
 #include "filter/expression.h"
 #include "filter/predicate.h"
+#include "filter/probe_question.h"
 #include "filter/row.h"
 #include "store/statement_engine.h"
 
 namespace dyetrace::query {
 
-// The types of a probe's columns, in their order; an error if there is none of that name.
-using FindProbe = std::function<Result<std::vector<filter::RowColumn>>(
-    const std::string& probe, const std::vector<std::string>& columns)>;
+using filter::FindProbe;
 
 class LiveSource {
   public:
@@ -35,9 +33,6 @@ class LiveSource {
 
     // Where the engine has its columns.
     const std::string& table() const { return table_; }
-    // As the statement says it; empty: events.
-    const std::string& probe() const { return probe_; }
-
     // The condition or the value that a part of the statement is; nothing: it is more than those can say.
     std::optional<filter::Predicate> condition(const base::Json& tree) const;
     std::optional<filter::Expression> value(const base::Json& tree) const;
@@ -49,10 +44,11 @@ class LiveSource {
     Result<void> use_events(store::StatementEngine& engine);
     Result<void> use_probe(base::Json& select,
                            store::StatementEngine& engine,
+                           filter::ProbeQuestion question,
                            const FindProbe& find);
     const filter::RowLayout* row() const { return row_ ? &*row_ : nullptr; }
 
-    std::string table_ = "events", probe_;
+    std::string table_ = "events";
     std::optional<filter::RowLayout> row_;
 };
 

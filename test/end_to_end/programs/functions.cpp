@@ -107,7 +107,10 @@ KEPT int outer(int amount, const char* kind, const Order* order) {
     F100(n##2) F100(n##3) F100(n##4) F100(n##5) F100(n##6) F100(n##7) F100(n##8) F100(n##9)
 F1000(0)
 F1000(1)
-F1000(2) F1000(3) F1000(4) F1000(5) F1000(6) F1000(7)
+F1000(2)
+F1000(3)
+F1000(4)
+F1000(5) F1000(6) F1000(7)
 #define P1(n) f##n,
 #define P10(n) \
     P1(n##0) P1(n##1) P1(n##2) P1(n##3) P1(n##4) P1(n##5) P1(n##6) P1(n##7) P1(n##8) P1(n##9)

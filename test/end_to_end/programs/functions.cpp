@@ -73,6 +73,8 @@ volatile std::uint64_t inside_ns = 0, sink = 0;
 
 }  // namespace
 
+#include "many_functions.h"
+
 KEPT int work(int amount, const char* kind, const Order* order) {
     const std::uint64_t begin = now_ns();
     sink = sink + std::strlen(kind) + std::strlen(order->customer->name) + order->id;
@@ -92,77 +94,61 @@ KEPT int outer(int amount, const char* kind, const Order* order) {
     return work(amount, kind, order) + 1;
 }
 
-// clang-format has no end with these.
-// clang-format off
-#define F1(n) KEPT unsigned f##n(unsigned x) { return x + 1##n; }
-#define F10(n) F1(n##0) F1(n##1) F1(n##2) F1(n##3) F1(n##4) F1(n##5) F1(n##6) F1(n##7) F1(n##8) F1(n##9)
-#define F100(n) F10(n##0) F10(n##1) F10(n##2) F10(n##3) F10(n##4) F10(n##5) F10(n##6) F10(n##7) F10(n##8) F10(n##9)
-#define F1000(n) F100(n##0) F100(n##1) F100(n##2) F100(n##3) F100(n##4) F100(n##5) F100(n##6) F100(n##7) F100(n##8) F100(n##9)
-F1000(0) F1000(1) F1000(2) F1000(3) F1000(4) F1000(5) F1000(6) F1000(7)
-#define P1(n) f##n,
-#define P10(n) P1(n##0) P1(n##1) P1(n##2) P1(n##3) P1(n##4) P1(n##5) P1(n##6) P1(n##7) P1(n##8) P1(n##9)
-#define P100(n) P10(n##0) P10(n##1) P10(n##2) P10(n##3) P10(n##4) P10(n##5) P10(n##6) P10(n##7) P10(n##8) P10(n##9)
-#define P1000(n) P100(n##0) P100(n##1) P100(n##2) P100(n##3) P100(n##4) P100(n##5) P100(n##6) P100(n##7) P100(n##8) P100(n##9)
-
 namespace {
 
-unsigned (*const kMany[])(unsigned) = {P1000(0) P1000(1) P1000(2) P1000(3) P1000(4) P1000(5) P1000(6) P1000(7)};
-    // clang-format on
+void run_orders(int count) {
+    Customer ann{-7, "Ann"}, bob{70'000, "Bob of \xc3\xa9t\xc3\xa9"};
+    std::uint64_t outside_ns = 0;
+    long results = 0, listened = 0;
+    for (int i = 0; i < count; ++i) {
+        const bool retail = i % 3 == 0;
+        Order order{static_cast<std::uint64_t>(i) << 40,
+                    retail ? &ann : &bob,
+                    static_cast<std::int16_t>(-i % 100),
+                    retail,
+                    static_cast<unsigned>(i) % 32};
+        const std::uint64_t begin = now_ns();
+        results += outer(i % 5 - 2, retail ? "retail" : "wholesale", &order) - 1;
+        outside_ns += now_ns() - begin;
+        if (order_semaphore > 0) {
+            ++listened;
+        }
+        MARK("order", "order_semaphore", "-4@%0 8@%1", i % 5 - 2, order.customer->name);
+        deep(static_cast<unsigned>(i) % 6);
+    }
+    std::printf(
+        "{\"results\": %ld, \"inside_ns\": %llu, \"outside_ns\": %llu, \"listened\": %ld}\n",
+        results,
+        static_cast<unsigned long long>(inside_ns),
+        static_cast<unsigned long long>(outside_ns),
+        listened);
+}
 
-    void run_orders(int count) {
-        Customer ann{-7, "Ann"}, bob{70'000, "Bob of \xc3\xa9t\xc3\xa9"};
-        std::uint64_t outside_ns = 0;
-        long results = 0, listened = 0;
-        for (int i = 0; i < count; ++i) {
-            const bool retail = i % 3 == 0;
-            Order order{static_cast<std::uint64_t>(i) << 40,
-                        retail ? &ann : &bob,
-                        static_cast<std::int16_t>(-i % 100),
-                        retail,
-                        static_cast<unsigned>(i) % 32};
-            const std::uint64_t begin = now_ns();
-            results += outer(i % 5 - 2, retail ? "retail" : "wholesale", &order) - 1;
-            outside_ns += now_ns() - begin;
-            if (order_semaphore > 0) {
-                ++listened;
+void run_threads(int threads, int count) {
+    std::vector<std::thread> all;
+    for (int number = 0; number < threads; ++number) {
+        all.emplace_back([count, number] {
+            std::uint64_t sum = 0;
+            for (int i = 0; i < count; ++i) {
+                sum += busy(static_cast<std::uint64_t>(i) * 8 + static_cast<std::uint64_t>(number));
             }
-            MARK("order", "order_semaphore", "-4@%0 8@%1", i % 5 - 2, order.customer->name);
-            deep(static_cast<unsigned>(i) % 6);
-        }
-        std::printf(
-            "{\"results\": %ld, \"inside_ns\": %llu, \"outside_ns\": %llu, \"listened\": %ld}\n",
-            results,
-            static_cast<unsigned long long>(inside_ns),
-            static_cast<unsigned long long>(outside_ns),
-            listened);
+            sink = sum;
+        });
     }
+    for (std::thread& thread : all) {
+        thread.join();
+    }
+}
 
-    void run_threads(int threads, int count) {
-        std::vector<std::thread> all;
-        for (int number = 0; number < threads; ++number) {
-            all.emplace_back([count, number] {
-                std::uint64_t sum = 0;
-                for (int i = 0; i < count; ++i) {
-                    sum += busy(static_cast<std::uint64_t>(i) * 8 +
-                                static_cast<std::uint64_t>(number));
-                }
-                sink = sum;
-            });
+void run_many() {
+    unsigned number = 0;
+    for (unsigned (*const function)(unsigned) : kMany) {
+        for (unsigned i = 0; i <= number % 7; ++i) {
+            sink = sink + function(i);
         }
-        for (std::thread& thread : all) {
-            thread.join();
-        }
+        ++number;
     }
-
-    void run_many() {
-        unsigned number = 0;
-        for (unsigned (*const function)(unsigned) : kMany) {
-            for (unsigned i = 0; i <= number % 7; ++i) {
-                sink = sink + function(i);
-            }
-            ++number;
-        }
-    }
+}
 
 }  // namespace
 

@@ -6,6 +6,7 @@ set(statements "")
 set(declarations "")
 set(constants "")
 set(names "")
+set(sentences "")
 
 # ActKind, kFutexWoke → 4, if one of the headers has `enum class ActKind` with values that are counted from 0; else "".
 function(number_in_headers set name number_variable)
@@ -58,6 +59,8 @@ endfunction()
 
 # name: report_sums
 function(add_statement name text file)
+    string(REGEX MATCH "^-- (statement [a-z_0-9]+: )?([^\n]*)" unused "${text}")
+    set("sentence_of_${name}" "${CMAKE_MATCH_2}" PARENT_SCOPE)
     string(REGEX REPLACE "(^|\n) *--[^\n]*" "\\1" text "${text}")
     string(STRIP "${text}" text)
     if(text STREQUAL "")
@@ -102,6 +105,7 @@ function(write_statement name)
     set(count ${count} PARENT_SCOPE)
     set(declarations "${declarations}extern const std::string_view ${constant};\n" PARENT_SCOPE)
     set(constants "${constants}constexpr std::string_view ${constant} = R\"sql(${text})sql\";\n" PARENT_SCOPE)
+    set(sentences "${sentences}    NamedText{\"${name}\", R\"sql(${sentence_of_${name}})sql\"},\n" PARENT_SCOPE)
     set(names "${names}    NamedText{\"${name}\", ${constant}},\n" PARENT_SCOPE)
 endfunction()
 
@@ -148,6 +152,8 @@ using NamedText = std::pair<std::string_view, std::string_view>;
 
 ${declarations}
 extern const std::array<NamedText, ${count}> kAll;
+// What the first line of each says.
+extern const std::array<NamedText, ${count}> kSentences;
 
 }  // namespace ${NAMESPACE}
 ")
@@ -158,6 +164,9 @@ namespace ${NAMESPACE} {
 ${constants}
 constexpr std::array<NamedText, ${count}> kAll = {
 ${names}};
+
+constexpr std::array<NamedText, ${count}> kSentences = {
+${sentences}};
 
 }  // namespace ${NAMESPACE}
 ")

@@ -19,6 +19,8 @@
 #include "base/text.h"
 #include "capture/probe_lookup.h"
 #include "filter/grouping.h"
+#include "format/table.h"
+#include "query/questions.h"
 #include "query/sql.h"
 #include "recorder/child.h"
 #include "recorder/listener.h"
@@ -36,7 +38,36 @@ struct LiveArguments {
     bool json = false, csv = false;
     bool adds_up = false;
     bool explains = false;
+    bool lists = false;
 };
+
+// A ready question may be asked by its name.
+std::string statement_of(const LiveArguments& arguments) {
+    for (const auto& [name, text] : query::questions::kAll) {
+        if (name == arguments.statement) {
+            return std::string(text);
+        }
+    }
+    return arguments.statement;
+}
+
+void list_questions() {
+    std::size_t width = 0;
+    for (const auto& [name, sentence] : query::questions::kSentences) {
+        width = std::max(width, name.size());
+    }
+    const std::string indent(width + 2, ' ');
+    const std::size_t columns =
+        std::max<std::size_t>(format::terminal_width(STDOUT_FILENO), width + 40);
+    for (const auto& [name, sentence] : query::questions::kSentences) {
+        std::string lines = base::wrapped(std::string(sentence), columns - indent.size(), "");
+        for (std::size_t at = lines.find('\n'); at != std::string::npos;
+             at = lines.find('\n', at + 1)) {
+            lines.insert(at + 1, indent);
+        }
+        fmt::print("{:<{}}  {}\n", name, width, lines);
+    }
+}
 
 std::vector<std::string> answer_options(const LiveArguments& arguments) {
     std::vector<std::string> options{"--format",
@@ -131,11 +162,19 @@ Result<std::optional<int>> watch(const LiveArguments& arguments,
 
 int run_live(const LiveArguments& arguments) {
     const base::Log log = base::Log::to_stderr();
+    if (arguments.lists) {
+        list_questions();
+        return 0;
+    }
+    if (arguments.statement.empty()) {
+        log.fail("live needs a question: a statement, or the name of one that `--list` shows");
+        return kExitUsage;
+    }
     auto targets = arguments.targets.targets();
     ProbeFinder finder;
     auto answers = targets.ok()
                        ? recorder::LiveAnswers::start(
-                             arguments.statement, answer_options(arguments), std::ref(finder))
+                             statement_of(arguments), answer_options(arguments), std::ref(finder))
                        : Result<recorder::LiveAnswers>(targets.error());
     if (!answers.ok()) {
         log.fail(answers.error());
@@ -163,8 +202,8 @@ void add_live(CLI::App& app, int& exit_status) {
         app.add_subcommand("live", "Answer a question in SQL while things happen, without a trace");
     verb->add_option("statement",
                      arguments->statement,
-                     "The question: a statement over events (DuckDB's dialect)")
-        ->required()
+                     "The question: a statement over events or a probe (DuckDB's dialect), or "
+                     "the name of a ready one")
         ->type_name("SQL");
     add_target_options(*verb, arguments->targets);
     verb->add_option(
@@ -174,11 +213,13 @@ void add_live(CLI::App& app, int& exit_status) {
     verb->add_flag("--json", arguments->json, "One JSON object per row");
     verb->add_flag("--csv", arguments->csv, "CSV with a header line");
     verb->add_flag("--explain", arguments->explains, "Say what would be counted where, and end");
+    verb->add_flag("--list", arguments->lists, "Show the ready questions, and end");
     verb->footer(
         fmt::format("Without a target the whole system is watched. Ctrl-C ends.\n\n"
                     "Examples:\n"
                     "  dyetrace live --every 1s \"{}\"\n"
-                    "  dyetrace live \"{}\" -- git gc",
+                    "  dyetrace live \"{}\" -- git gc\n"
+                    "  dyetrace live off_cpu --duration 10s",
                     query::sql::kExamplesCalls,
                     query::sql::kExamplesCalls));
     verb->callback([arguments, &exit_status] {

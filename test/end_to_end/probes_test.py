@@ -202,7 +202,7 @@ class ProbesTest(support.EndToEndTest):
         self.assertEqual(row["cpu"], 0)
         self.assertGreater(row["ticks"], 0)
         with subprocess.Popen([FUNCTIONS, "threads", "1", "2000000000"]) as busy:
-            done = self.live("--json", "--duration", "2s", "-p", str(busy.pid), "SELECT comm, user_stack, count(*) AS samples FROM sample(499) GROUP BY ALL")
+            done = self.live("-p", str(busy.pid), "SELECT comm, user_stack, count(*) AS samples FROM sample(499) GROUP BY ALL", "--json", "--duration", "2s")
             busy.kill()
         rows = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual({row["comm"] for row in rows}, {"functions"})

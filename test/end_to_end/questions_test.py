@@ -63,7 +63,7 @@ class QuestionsTest(support.EndToEndTest):
         self.assertIn("off_cpus", done.stderr)
         done = subprocess.run([DYETRACE, "live"], capture_output=True, text=True, timeout=support.PATIENCE_S, check=False)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("--list", done.stderr)
+        self.assertIn("statement", done.stderr)
 
 
 if __name__ == "__main__":

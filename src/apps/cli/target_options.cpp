@@ -62,6 +62,7 @@ void add_target_options(CLI::App& verb, TargetOptions& options) {
                     "and those "
                     "to come")
         ->delimiter(',')
+        ->allow_extra_args(false)  // what comes next is the verb's own, such as a statement
         ->check(&refuse_pid)
         ->type_name("PID[,PID]");
     verb.add_flag("-a,--all", options.all, "Watch every process of the system");

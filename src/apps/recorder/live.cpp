@@ -166,10 +166,6 @@ int run_live(const LiveArguments& arguments) {
         list_questions();
         return 0;
     }
-    if (arguments.statement.empty()) {
-        log.fail("live needs a question: a statement, or the name of one that `--list` shows");
-        return kExitUsage;
-    }
     auto targets = arguments.targets.targets();
     ProbeFinder finder;
     auto answers = targets.ok()
@@ -200,11 +196,13 @@ void add_live(CLI::App& app, int& exit_status) {
     arguments->targets.all = false;
     CLI::App* verb =
         app.add_subcommand("live", "Answer a question in SQL while things happen, without a trace");
-    verb->add_option("statement",
-                     arguments->statement,
-                     "The question: a statement over events or a probe (DuckDB's dialect), or "
-                     "the name of a ready one")
-        ->type_name("SQL");
+    CLI::Option* const statement =
+        verb->add_option("statement",
+                         arguments->statement,
+                         "The question: a statement over events or a probe (DuckDB's dialect), or "
+                         "the name of a ready one")
+            ->required()
+            ->type_name("SQL");
     add_target_options(*verb, arguments->targets);
     verb->add_option(
             "--every", arguments->every, "Answer again and again, for each stretch of time")
@@ -213,7 +211,9 @@ void add_live(CLI::App& app, int& exit_status) {
     verb->add_flag("--json", arguments->json, "One JSON object per row");
     verb->add_flag("--csv", arguments->csv, "CSV with a header line");
     verb->add_flag("--explain", arguments->explains, "Say what would be counted where, and end");
-    verb->add_flag("--list", arguments->lists, "Show the ready questions, and end");
+    // options are read before what is required is looked for
+    verb->add_flag("--list", arguments->lists, "Show the ready questions, and end")
+        ->each([statement](const std::string&) { statement->required(false); });
     verb->footer(
         fmt::format("Without a target the whole system is watched. Ctrl-C ends.\n\n"
                     "Examples:\n"

@@ -167,6 +167,17 @@ class ProbesTest(support.EndToEndTest):
         (row,) = rows
         self.assertGreater(row["ns"], 700_000_000)
 
+    def test_explanation(self):
+        statement = (
+            "SELECT b.comm, count(*) FROM tracepoint('sched:sched_switch') a ASOF JOIN tracepoint('sched', 'sched_wakeup') b "
+            "ON a.arguments.next_pid = b.arguments.pid AND a.time_ns >= b.time_ns WHERE a.cpu = 0 GROUP BY ALL"
+        )
+        lines = self.live("--explain", statement).stdout.splitlines()
+        self.assertEqual(lines[:5], [
+            "probe  tracepoint('sched:sched_switch')", "after  the latest tracepoint('sched', 'sched_wakeup') with a.arguments.next_pid = b.arguments.pid",
+            'where  "a.cpu" = 0', 'keys   "b.comm"', "count  count(1)",
+        ])
+
     def test_histograms(self):
         calls = 5_000
         statement = "SELECT {} AS bucket, count(*) AS calls FROM user_function('{}', 'busy') GROUP BY bucket ORDER BY bucket"

@@ -35,6 +35,7 @@ class LivePlan::Maker {
     Result<void> make(const FindProbe& find) {
         TRY(find_select());
         TRY(source_, LiveSource::of(select_, plan_.engine_, find));
+        plan_.watched_ = source_.watched();
         TRY(const std::string statement, plan_.engine_.text_of(with_select(select_)));
         TRY(const auto columns, plan_.engine_.columns_of(statement));
         TRY(aggregate_names_, names_of_aggregates());
@@ -415,10 +416,12 @@ std::vector<std::string> LivePlan::explanation() const {
                                          kNames[static_cast<std::size_t>(aggregate.kind)],
                                          filter::sql_text(aggregate.argument)));
     }
-    return {fmt::format("where  {}", grouping_.where.to_sql()),
-            fmt::format("keys   {}", fmt::join(keys, ", ")),
-            fmt::format("count  {}", fmt::join(aggregates, ", ")),
-            fmt::format("answer {}", answer_)};
+    std::vector<std::string> lines = watched_;
+    lines.push_back(fmt::format("where  {}", grouping_.where.to_sql()));
+    lines.push_back(fmt::format("keys   {}", fmt::join(keys, ", ")));
+    lines.push_back(fmt::format("count  {}", fmt::join(aggregates, ", ")));
+    lines.push_back(fmt::format("answer {}", answer_));
+    return lines;
 }
 
 Result<void> LivePlan::answer(const std::vector<filter::Group>& groups,

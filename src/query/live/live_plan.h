@@ -47,7 +47,7 @@ class LivePlan {
 
     store::StatementEngine engine_;
     filter::Grouping grouping_;
-    std::vector<std::string> key_names_;
+    std::vector<std::string> watched_, key_names_;
     std::string answer_;
     bool repeats_rows_ = false;
 };

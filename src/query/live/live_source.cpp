@@ -1,6 +1,7 @@
 #include "query/live/live_source.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -288,6 +289,16 @@ Result<void> LiveSource::use_probe(Json& select,
     }
     TRY(const std::vector<filter::RowColumn> columns, find(question));
     TRY(row_, filter::RowLayout::of(columns));
+    watched_.push_back("probe  " + question.fires.probe);
+    if (question.before) {
+        std::vector<std::string> same;
+        for (const auto& [own, earlier] : question.same) {
+            same.push_back(fmt::format(
+                "{} = {}", question.fires.name_of(own), question.before->name_of(earlier)));
+        }
+        watched_.push_back(fmt::format(
+            "after  the latest {} with {}", question.before->probe, fmt::join(same, ", ")));
+    }
     std::string defined;
     for (const filter::RowColumn& column : columns) {
         const bool is_large = column.bits == 64 && !column.is_signed;

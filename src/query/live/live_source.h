@@ -33,6 +33,9 @@ class LiveSource {
 
     // Where the engine has its columns.
     const std::string& table() const { return table_; }
+    // What is watched, a line each; empty: events.
+    const std::vector<std::string>& watched() const { return watched_; }
+
     // The condition or the value that a part of the statement is; nothing: it is more than those can say.
     std::optional<filter::Predicate> condition(const base::Json& tree) const;
     std::optional<filter::Expression> value(const base::Json& tree) const;
@@ -49,6 +52,7 @@ class LiveSource {
     const filter::RowLayout* row() const { return row_ ? &*row_ : nullptr; }
 
     std::string table_ = "events";
+    std::vector<std::string> watched_;
     std::optional<filter::RowLayout> row_;
 };
 

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import subprocess
 
 import measurements
 from tracers import DYETRACE, LOAD, output_of
@@ -23,14 +24,26 @@ QUESTIONS = {
 }
 
 
+def bpftrace_works():
+    """It needs tracefs at its place, and says what else is wrong."""
+    if not shutil.which("bpftrace"):
+        print("missing: bpftrace (tools/install_packages bench)")
+        return False
+    tried = subprocess.run(["bpftrace", "-q", "-e", f"{THEIRS} {{ @ = count(); }}", "-c", "/bin/true"], capture_output=True, text=True, check=False)
+    if tried.returncode != 0:
+        print(f"missing: bpftrace, which says {tried.stderr.strip().splitlines()[0]}")
+    return tried.returncode == 0
+
+
 def probes(folder, rounds, median):
     """A tight loop of calls that are a tracepoint each; what is added to the call."""
     del folder
     load = [LOAD, "getppid", str(CALLS)]
+    with_bpftrace = bpftrace_works()
     ways = {("untraced", "dyetrace"): load}
     for name, (columns, rest, script) in QUESTIONS.items():
         ways[name, "dyetrace"] = [DYETRACE, "live", "--json", f"SELECT {columns} FROM {TRACEPOINT} {rest}", "--", *load]
-        if shutil.which("bpftrace"):
+        if with_bpftrace:
             ways[name, "bpftrace"] = ["bpftrace", "-q", "-e", f"{THEIRS} {script}", "-c", " ".join(load)]
     taken = {way: [] for way in ways}
     for _ in range(rounds):

@@ -18,7 +18,7 @@ QUESTIONS = {
     "count, filtered": ("count(*)", "WHERE uid = 12345", "/uid == 12345/ { @ = count(); }"),
     "count by comm": ("comm, count(*)", "GROUP BY comm", "{ @[comm] = count(); }"),
     "count, sum, max by comm, cpu": ("comm, cpu, count(*), sum(tid), max(tid)", "GROUP BY ALL", "{ @[comm, cpu] = stats(tid); @m[comm, cpu] = max(tid); }"),
-    "powers of two of tid": ("tid >> 4, count(*)", "GROUP BY ALL", "{ @ = hist(tid); }"),
+    "powers of two of tid": ("power_of_two(tid), count(*)", "GROUP BY ALL", "{ @ = hist(tid); }"),
     "count by kernel stack": ("kernel_stack, count(*)", "GROUP BY ALL", "{ @[kstack] = count(); }"),
     "count by user stack": ("user_stack, count(*)", "GROUP BY ALL", "{ @[ustack] = count(); }"),
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "capture/grace_period.h"
+#include "capture/group_table.h"
 #include "kernel/abi.h"
 #include "schema/generated/syscalls.bpf.h"
 // the skeleton uses the types above
@@ -26,7 +27,6 @@ Result<KernelGroups> KernelGroups::install(dyetrace_bpf& skeleton,
     groups.format_ = std::move(format).value();
     const auto key_bytes = static_cast<std::uint32_t>(groups.format_.key_bytes());
     const auto value_bytes = static_cast<std::uint32_t>(groups.format_.value_bytes());
-    groups.values_.resize(value_bytes * static_cast<std::size_t>(libbpf_num_possible_cpus()));
     groups.blank_ =
         base::Fd(bpf_map_create(BPF_MAP_TYPE_ARRAY, "dyetrace_blank", 4, value_bytes, 1, nullptr));
     for (Table& table : groups.tables_) {
@@ -73,26 +73,12 @@ Result<void> KernelGroups::take(filter::GroupTable& into) {
     counting_ = 1 - counting_;
     TRY(go_on_in(PROGRAM_FILTER, tables_[counting_].program.get()));
     wait_for_running_programs();
-    std::vector<std::byte> key(format_.key_bytes()), next_key(format_.key_bytes());
-    const std::size_t value_bytes = format_.value_bytes();
-    int found = bpf_map_get_next_key(full.groups.get(), nullptr, key.data());
-    for (; found == 0; std::swap(key, next_key)) {
-        if (bpf_map_lookup_elem(full.groups.get(), key.data(), values_.data()) != 0) {
-            return Error::from_errno(errno, "cannot read a group from the kernel");
-        }
-        const filter::GroupKey group = format_.key(key);
-        for (std::size_t at = 0; at < values_.size(); at += value_bytes) {
-            into.merge(group, format_.partials({values_.data() + at, value_bytes}));
-        }
-        found = bpf_map_get_next_key(full.groups.get(), key.data(), next_key.data());
-        const int end = errno;
-        if (bpf_map_delete_elem(full.groups.get(), key.data()) != 0) {
-            return Error::from_errno(errno, "cannot empty a table of groups in the kernel");
-        }
-        errno = end;
-    }
-    return errno == ENOENT ? Result<void>()
-                           : Error::from_errno(errno, "cannot read the kernel's groups");
+    return take_groups(
+        full.groups,
+        format_,
+        [&](const filter::GroupKey& group, const std::vector<filter::Partial>& partials) {
+            into.merge(group, partials);
+        });
 }
 
 }  // namespace dyetrace::capture

@@ -46,8 +46,7 @@ class KernelGroups {
     base::Fd blank_;
     std::array<Table, 2> tables_;
     std::size_t counting_ = 0;
-    int exit_programs_ = -1;         // the capture's
-    std::vector<std::byte> values_;  // of one group, of all CPUs
+    int exit_programs_ = -1;  // the capture's
 };
 
 }  // namespace dyetrace::capture

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "capture/grace_period.h"
+#include "capture/group_table.h"
 
 namespace dyetrace::capture {
 namespace {
@@ -87,7 +88,6 @@ Result<void> KernelProbe::make_maps(const WatchedTasks& watched) {
     const auto key_bytes = static_cast<std::uint32_t>(format_.key_bytes());
     const auto value_bytes =
         static_cast<std::uint32_t>(std::max(format_.value_bytes(), filter::kWord));
-    values_.resize(value_bytes * static_cast<std::size_t>(libbpf_num_possible_cpus()));
     has_one_group_ = key_bytes == filter::kWord;  // no more than which of no keys are NULL
     for (base::Fd& table : tables_) {
         TRY(table,
@@ -277,44 +277,23 @@ Result<void> KernelProbe::take(filter::GroupTable& into) {
 
 // Into the table of what was handed out: keys get their names once for all.
 Result<void> KernelProbe::read(const base::Fd& table) {
-    if (has_one_group_) {
-        const std::vector<std::byte> first(filter::kWord);
-        TRY(read_group(table, first));
-        const std::vector<std::byte> zeros(values_.size());
-        return bpf_map_update_elem(table.get(), first.data(), zeros.data(), BPF_ANY) == 0
-                   ? Result<void>()
-                   : Error::from_errno(errno, "cannot empty a group in the kernel");
-    }
-    std::vector<std::byte> key(format_.key_bytes()), next_key(format_.key_bytes());
-    int found = bpf_map_get_next_key(table.get(), nullptr, key.data());
-    for (; found == 0; std::swap(key, next_key)) {
-        TRY(read_group(table, key));
-        found = bpf_map_get_next_key(table.get(), key.data(), next_key.data());
-        const int end = errno;
-        if (bpf_map_delete_elem(table.get(), key.data()) != 0) {
-            return Error::from_errno(errno, "cannot empty a table of groups in the kernel");
-        }
-        errno = end;
-    }
-    return errno == ENOENT ? Result<void>()
-                           : Error::from_errno(errno, "cannot read the kernel's groups");
-}
-
-Result<void> KernelProbe::read_group(const base::Fd& table, const std::vector<std::byte>& key) {
-    if (bpf_map_lookup_elem(table.get(), key.data(), values_.data()) != 0) {
-        return Error::from_errno(errno, "cannot read a group from the kernel");
-    }
-    const filter::GroupKey group = format_.key(key);
-    const std::size_t value_bytes = format_.value_bytes();
-    for (std::size_t at = 0; at < values_.size(); at += value_bytes) {
-        const std::vector<filter::Partial> partials =
-            format_.partials({values_.data() + at, value_bytes});
+    const EachPartials merge = [this](const filter::GroupKey& group,
+                                      const std::vector<filter::Partial>& partials) {
         if (const std::uint64_t rows = partials.back().count; rows > 0) {
             counted_in_kernel_ += rows;
             passed_->table.merge(group, partials);
         }
+    };
+    if (!has_one_group_) {
+        return take_groups(table, format_, merge);
     }
-    return {};
+    const std::vector<std::byte> first(filter::kWord);
+    TRY(read_group(table, format_, first, merge));
+    const std::vector<std::byte> zeros(format_.value_bytes() *
+                                       static_cast<std::size_t>(libbpf_num_possible_cpus()));
+    return bpf_map_update_elem(table.get(), first.data(), zeros.data(), BPF_ANY) == 0
+               ? Result<void>()
+               : Error::from_errno(errno, "cannot empty a group in the kernel");
 }
 
 void KernelProbe::name_keys(filter::GroupKey& key) {

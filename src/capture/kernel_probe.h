@@ -99,7 +99,6 @@ class KernelProbe {
                                   PlaceKind kind,
                                   bool for_many) const;
     Result<void> read(const base::Fd& table);
-    Result<void> read_group(const base::Fd& table, const std::vector<std::byte>& key);
     void name_keys(filter::GroupKey& key);
     filter::Constant name_of(RowSource source, std::uint64_t number);
 
@@ -119,7 +118,6 @@ class KernelProbe {
     std::vector<std::string> names_;  // of all places
     std::size_t counting_ = 0;
     std::uint64_t counted_in_kernel_ = 0;
-    std::vector<std::byte> values_;  // of one group, of all CPUs
     std::unique_ptr<ring_buffer, CloseRing> ring_;
     std::unique_ptr<Passed> passed_;
     std::unique_ptr<StackTexts> stack_texts_;

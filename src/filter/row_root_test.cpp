@@ -8,6 +8,7 @@
 
 #include "filter/bpf_fixture.h"
 #include "filter/bpf_grouping.h"
+#include "filter/bpf_groups_fixture.h"
 #include "filter/grouping.h"
 #include "filter/parser.h"
 #include "filter/random_cases.h"
@@ -118,17 +119,6 @@ std::vector<std::byte> random_row(RandomCases& cases, const RowLayout& layout) {
     return row;
 }
 
-int create_map(
-    bpf_map_type type, std::size_t key, std::size_t value, std::uint32_t entries, int inner = 0) {
-    bpf_attr attr{};
-    attr.map_type = type;
-    attr.key_size = static_cast<std::uint32_t>(key);
-    attr.value_size = static_cast<std::uint32_t>(value);
-    attr.max_entries = entries;
-    attr.inner_map_fd = static_cast<std::uint32_t>(inner);
-    return bpf(BPF_MAP_CREATE, attr);
-}
-
 void put_first(int map, const void* value) {
     const std::uint32_t first = 0;
     bpf_attr update{};
@@ -169,22 +159,6 @@ std::vector<bpf_insn> program_of(const BpfGrouping& grouping,
     code.set(Register::k0, 0);
     code.exit();
     return std::move(code).finish().value();
-}
-
-void take(int map, const BpfGrouping& program, GroupTable& into) {
-    std::vector<std::byte> key(program.key_bytes()), value(program.value_bytes());
-    bpf_attr next{};
-    next.map_fd = static_cast<std::uint32_t>(map);
-    next.next_key = address_of(key.data());
-    while (bpf(BPF_MAP_GET_NEXT_KEY, next) == 0) {
-        bpf_attr look{};
-        look.map_fd = static_cast<std::uint32_t>(map);
-        look.key = address_of(key.data());
-        look.value = address_of(value.data());
-        ASSERT_EQ(bpf(BPF_MAP_LOOKUP_ELEM, look), 0);
-        into.merge(program.key(key), program.partials(value));
-        next.key = address_of(key.data());
-    }
 }
 
 std::uint32_t run(int program) {

@@ -28,7 +28,7 @@ class KernelFilter {
     // Conditions that are decided only where events are drained, as SQL.
     const std::vector<std::string>& undecided() const { return undecided_; }
 
-    // Of the program that decides about events, and its string conditions: for a program that takes its place.
+    // What the program that decides about events is made for, and its string conditions: a program that takes its place needs both.
     const filter::BpfLayout& layout() const { return layout_; }
     const filter::StringAtoms& atoms() const { return atoms_; }
 

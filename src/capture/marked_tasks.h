@@ -15,7 +15,7 @@ namespace dyetrace::capture {
 class MarkedTasks {
   public:
     MarkedTasks() = default;
-    // Of programs that are loaded when something is marked.
+    // The programs are loaded by the time that something is marked.
     explicit MarkedTasks(dyetrace_bpf& skeleton) : skeleton_(&skeleton) {}
 
     // All threads of a process, or one thread by its number.

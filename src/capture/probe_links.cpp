@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint32_t kUprobeMultiReturn = 1;
 constexpr std::size_t kNumberBytesMax = 64;
 
-// Of linux/bpf.h since 6.6.
+// What linux/bpf.h has since 6.6.
 struct UprobeMultiLink {
     std::uint32_t program, target, attach_type, flags;
     std::uint64_t path, offsets, semaphores, cookies;

@@ -92,7 +92,7 @@ class Place {
     explicit Place(ProbePlace place) : place_(std::move(place)) {}
     virtual ~Place() = default;
     const ProbePlace& place() const { return place_; }
-    // Of "arguments.PATH", by its path.
+    // Finds "arguments.PATH" by its path.
     virtual Result<ProbeValue> argument(const std::string& path) const {
         return no_value(path, "it has no arguments");
     }

@@ -106,7 +106,7 @@ class Writer {
                column.value.start != ValueStart::kConstant;
     }
 
-    // Of two that are joined the one before says whose they are: what it belongs to may happen to anybody.
+    // Where two probes are joined, the one before says whose they are: what belongs to it may happen to anybody.
     void begin(Label out, bool only_watched = true) {
         code_.set(kContext, Register::k1);
         if (only_watched) {

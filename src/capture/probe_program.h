@@ -68,7 +68,7 @@ struct ProgramRequest {
     const filter::RowLayout& layout;
     const RowJoin& join;
     const ProbeMaps& maps;
-    // Of the probe before where it is the same one: one program does both, for the order of two is the kernel's affair.
+    // The columns of the probe before, where it is the same one: one program does both, as the kernel chooses the order of two.
     const std::vector<ProbeColumn>* also_before = nullptr;
 };
 Result<ProbePrograms> write_probe_programs(const ProgramRequest& request,

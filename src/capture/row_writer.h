@@ -39,7 +39,7 @@ struct ProbeColumn {
     bool operator==(const ProbeColumn&) const = default;
 };
 
-// Of struct pt_regs, in bytes: what the calling convention says of a function's entry and return.
+// Where struct pt_regs, in bytes, has what the calling convention says of a function's entry and return.
 struct Machine {
     std::vector<std::uint16_t> arguments;
     std::uint16_t result, stack_pointer;
@@ -63,7 +63,7 @@ class RowWriter {
     RowWriter(filter::Assembler& code, const filter::RowLayout& layout, int stacks)
         : code_(code), layout_(layout), stacks_(stacks) {}
 
-    // Of the value with this number in the layout. The context is in its register.
+    // Writes the value that has this number in the layout. The context is in its register.
     void fill(const ProbeColumn& column, std::size_t number);
 
     std::ptrdiff_t place_of(std::size_t number) const {

@@ -24,7 +24,7 @@ inline constexpr std::uint32_t kStackFramesMax = 127;
 
 class StackTexts {
   public:
-    // Of a map of stack traces, which outlives this.
+    // Reads stacks from a map of stack traces, which outlives this.
     explicit StackTexts(int stacks_map_fd) : map_fd_(stacks_map_fd) {}
 
     // Remembers what new processes have mapped, and those that execute another program.

@@ -38,7 +38,7 @@ class Assembler {
 
     // `bytes` is 1, 2, 4 or 8; zero-extended.
     void load(Register to, Register base, std::size_t offset, unsigned bytes);
-    // Of the stack: at so many bytes, below 0, from the frame's end.
+    // Loads from the stack, at so many bytes, below 0, from the frame's end.
     void load_frame(Register to, std::ptrdiff_t offset, unsigned bytes);
     void store(Register base, std::ptrdiff_t offset, Register from, unsigned bytes);
 

@@ -31,7 +31,8 @@
 
 namespace dyetrace::filter {
 
-// Of the frame, from its end: two words, the arguments, the key: 16 numbers and 12 aggregates. A row lies below.
+// What the grouping takes of the frame, from its end: two words, the arguments, the key. That is room for 16 numbers and 12
+// aggregates. A row lies below.
 inline constexpr std::size_t kGroupingStackBytes = 256;
 
 struct BpfGroupTargets {

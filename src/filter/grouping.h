@@ -27,7 +27,7 @@
 
 namespace dyetrace::filter {
 
-// Of one question: what a program in the kernel has room for on its stack.
+// One question has so many at most: what a program in the kernel has room for on its stack.
 inline constexpr std::size_t kGroupAggregatesMax = 12;
 
 enum class AggregateKind : std::uint8_t {

@@ -67,7 +67,7 @@ class RowValues {
     // `row` has the layout's bytes, and outlives this.
     explicit RowValues(std::span<const std::byte> row) : row_(row) {}
 
-    // Of a field. Text is as it is shown (schema/text.h), and valid until the next call.
+    // The value that a field has. Text is as it is shown (schema/text.h), and valid until the next call.
     Value of(const Expression& field) const;
 
   private:

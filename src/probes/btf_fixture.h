@@ -69,7 +69,7 @@ class BtfFixture {
     std::uint32_t either(const char* name, std::size_t bytes) {
         return id(btf__add_union(types.get(), name, static_cast<std::uint32_t>(bytes)));
     }
-    // Of the last structure or union.
+    // Adds a member to the last structure or union.
     void member(const char* name, std::uint32_t type, std::size_t byte) {
         bits(name, type, byte * 8, 0);
     }

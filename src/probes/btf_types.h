@@ -44,7 +44,7 @@ bool is_character(const btf& types, const PlainType& plain);
 // To `char`, or to `const unsigned char` in these words, as the kernel's names of files are written: `const u8 *` is bytes.
 bool points_to_text(const btf& types, const PlainType& pointer);
 
-// As C writes a thing of this type that is called `name`, or the type alone without a name.
+// Says what C writes for a thing of this type that is called `name`; without a name, for the type alone.
 std::string c_declaration(const btf& types, std::uint32_t id, std::string name);
 
 }  // namespace dyetrace::probes

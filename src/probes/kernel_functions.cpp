@@ -40,7 +40,7 @@ bool is_code(std::string_view type) {
     return type == "t" || type == "T" || type == "w" || type == "W";
 }
 
-// Of programs that were loaded, and of marks that compilers put before functions.
+// Tells symbols of programs that were loaded, and of marks that compilers put before functions.
 bool is_no_function(std::string_view name, std::string_view module) {
     return name.empty() || module == "[bpf]" || module.starts_with("[__builtin__") ||
            name.starts_with("__pfx_") || name.starts_with("__cfi_") ||

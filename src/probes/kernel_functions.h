@@ -29,7 +29,7 @@ constexpr std::size_t kSymbolsBytesMax = 256 << 20;
 struct FunctionLists {
     std::string available, blacklist, symbols;
 };
-// Of this machine; tracefs and debugfs are root's.
+// Reads those of this machine; tracefs and debugfs are root's.
 FunctionLists function_lists_of_this_kernel();
 
 enum class FunctionHook : std::uint8_t {

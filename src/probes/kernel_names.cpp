@@ -64,7 +64,7 @@ std::string KernelNames::name_of(std::uint64_t address) const {
     if (after == symbols_.begin() || address - std::prev(after)->address > kFunctionBytesMax) {
         return fmt::format("{:#x}", address);
     }
-    // Of several names at one address the first of the file.
+    // Where several names have one address, the first of the file stays.
     const std::uint64_t begin = std::prev(after)->address;
     const auto first =
         std::lower_bound(symbols_.begin(), after, begin, [](const Symbol& symbol, std::uint64_t a) {

@@ -50,7 +50,7 @@ class KernelTypes {
     Result<std::optional<ProbeValue>> result(const std::string& function);
     Result<ProbeValue> result_value(const std::string& function, std::string_view path);
 
-    // Of the kernel and its modules; a tracepoint's arguments as its raw programs get them, before they become a record.
+    // Those that the kernel and its modules have; a tracepoint's arguments are as its raw programs get them, before they become a record.
     std::vector<std::string> raw_tracepoints(const std::string& pattern);
     Result<NamedValues> raw_tracepoint_arguments(const std::string& name);
     Result<ProbeValue> raw_tracepoint_value(const std::string& name, std::string_view path);

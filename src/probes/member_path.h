@@ -24,9 +24,9 @@
 namespace dyetrace::probes {
 
 constexpr std::size_t kPartsMax = 16;
-// Of an element of what a pointer points to: nobody writes a larger one by hand.
+// An element of what a pointer points to has at most this number: nobody writes a larger one by hand.
 constexpr std::int64_t kIndexMax = 1 << 20;
-// Of text in place whose length its type does not say (`char iname[]`).
+// So much is read of text in place whose length its type does not say (`char iname[]`).
 constexpr std::uint32_t kOpenTextBytes = 256;
 
 // "file.f_inode[3].i_ino" is file, f_inode, 3, i_ino.

@@ -48,7 +48,7 @@ Result<ProbeName> parse_probe_name(std::string_view text);
 // What parse_probe_name reads as the same.
 std::string to_text(const ProbeName& name);
 
-// Of a checked name of that kind.
+// What a checked name of that kind says.
 std::chrono::nanoseconds timer_period(const ProbeName& name);
 unsigned sample_hz(const ProbeName& name);
 

@@ -19,7 +19,7 @@ namespace dyetrace::probes {
 struct ProgramFolders {
     std::vector<std::string> programs, libraries;
 
-    // Of this process and this machine.
+    // Those that this process and this machine use.
     static ProgramFolders usual();
 };
 

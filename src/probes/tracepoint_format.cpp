@@ -15,7 +15,7 @@ namespace {
 
 // The kernel puts a pointer of its own there before a program runs.
 constexpr std::uint32_t kHiddenBytes = 8;
-// Of system calls: 8 bytes of the record's head, the number, 6 arguments.
+// What programs get of a system call: 8 bytes of the record's head, the number, 6 arguments.
 constexpr std::uint32_t kSyscallRecordBytes = 64;
 constexpr std::string_view kSyscalls = "syscalls";
 constexpr std::string_view kDataLoc = "__data_loc ";

@@ -33,7 +33,7 @@ class StatementEngine {
     // Statements of this program; their rows are dropped.
     Result<void> define(const std::string& sql);
 
-    // Of one SELECT statement. kInvalidArgument: it is none, in DuckDB's words.
+    // Takes one SELECT statement apart. kInvalidArgument: it is none, in DuckDB's words.
     Result<base::Json> tree_of(const std::string& select);
     Result<std::string> text_of(const base::Json& tree);
 

@@ -14,7 +14,7 @@ inline std::string text_at(const base::Json& tree, std::string_view name) {
     return tree.get<std::string>(name).value_or("");
 }
 
-// As filter/parser.h reads it; nothing: only DuckDB can decide it.
+// Writes what filter/parser.h reads; nothing: only DuckDB can decide it.
 std::optional<std::string> condition_text(const base::Json& tree);
 
 }  // namespace dyetrace::query

@@ -13,6 +13,9 @@ SELECT host_index, context_id, any_value(pid) AS pid, any_value(tid) AS tid, any
        any_value(CASE WHEN parent_start_ns > 0 THEN _task_id(host_index, parent_start_ns, ppid) END) AS parent_process_id
 FROM internal.raw_task_context LEFT JOIN names USING (host_index, network_namespace) GROUP BY host_index, context_id;
 
+CREATE OR REPLACE TABLE internal.probed_places AS
+SELECT host_index, probe_id, any_value(name) AS name, any_value(text) AS probe FROM internal.raw_probed_place GROUP BY host_index, probe_id;
+
 -- Hosts that are one kernel, as its boot id says: `kernel` is the first of them. Two agents on it may record the same calls (table twins).
 CREATE OR REPLACE TABLE internal.kernels AS
 SELECT host_index, min(host_index) OVER same AS kernel, count(*) OVER same > 1 AS is_shared

@@ -1,5 +1,6 @@
 -- Macros, and what they are told about system calls: what holds of every trace. Hand-written; generate.py puts it into views.sql, before facts.sql.
 CREATE OR REPLACE MACRO _event_id(host_index, cpu, sequence) AS (host_index::UBIGINT << 54) | (cpu::UBIGINT << 42) | sequence;
+CREATE OR REPLACE MACRO _stack_id(host_index, stack_id) AS (host_index::UBIGINT << 32) | stack_id::UBIGINT;
 -- A task is (start, pid): 67 ms units of boot time and 22 bits of pid; a pid does not come round in 67 ms.
 CREATE OR REPLACE MACRO _task_id(host_index, start_ns, pid) AS
     (host_index::UBIGINT << 54) | (((start_ns >> 26) & 4294967295::UBIGINT) << 22) | pid::UBIGINT;

@@ -60,6 +60,8 @@ struct RecordSummary {
         switch (type) {
             case RecordId::kSyscallEvent:
                 return add_event(schema::as<schema::SyscallEvent>(record));
+            case RecordId::kProbeEvent:
+                return add_event(schema::as<schema::ProbeEvent>(record));
             case RecordId::kPartEvent:
                 return add_event(schema::as<schema::PartEvent>(record));
             case RecordId::kLogEvent:

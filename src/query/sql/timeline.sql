@@ -30,7 +30,7 @@ SELECT count(*) FROM internal.raw_syscall_event
 
 -- statement names: hash, name, of all events that there may be.
 SELECT DISTINCT hash(name), name
-FROM (SELECT name FROM internal.syscalls UNION SELECT name FROM internal.raw_log_event UNION SELECT 'signal_deliver') WHERE name IS NOT NULL ORDER BY 2
+FROM (SELECT name FROM internal.syscalls UNION SELECT name FROM internal.raw_log_event UNION SELECT 'signal_deliver' UNION SELECT name FROM internal.raw_probed_place) WHERE name IS NOT NULL ORDER BY 2
 
 -- statement gaps: host, begin, end, events lost, reason. Those of a host and a reason that begin in the same $step_ns are one. $unknown: how many is not known.
 SELECT host_index, min(begin_ns), max(end_ns), sum(CASE WHEN lost = $unknown THEN 0 ELSE lost END)::UBIGINT, _gap_reason_name(reason)

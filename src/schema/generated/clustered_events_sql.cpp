@@ -38,10 +38,17 @@ JOIN internal.hosts o ON o.host_index = e.host_index
 LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
 CROSS JOIN internal.signal_sets s
 LEFT JOIN internal.clock_pieces m ON m.host_index = e.host_index AND m.bucket = _clock_bucket(e.start_ns) AND e.start_ns >= m.from_ns AND e.start_ns < m.to_ns
+UNION ALL BY NAME
+)dyetrace"
+    R"dyetrace(SELECT TRY_CAST(_event_id(e.host_index, e.cpu, e.sequence) AS BIGINT) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, coalesce(_cluster_time(e.start_ns, m.from_ns, m.to_ns, m.cluster_ns, m.cluster_to_ns), _wall_time(e.start_ns, o.wall_offset_ns)) AS time, TRY_CAST(e.start_ns AS BIGINT) AS start_ns, TRY_CAST(e.duration_ns AS BIGINT) AS duration_ns, TRY_CAST(e.on_cpu AS INTEGER) AS cpu, TRY_CAST(c.process_id AS BIGINT) AS process_id, TRY_CAST(c.thread_id AS BIGINT) AS thread_id, TRY_CAST(c.pid AS INTEGER) AS pid, TRY_CAST(c.tid AS INTEGER) AS tid, TRY_CAST(c.ppid AS INTEGER) AS ppid, TRY_CAST(c.pid_in_namespace AS INTEGER) AS pid_in_namespace, c.comm AS comm, c.exe AS exe, TRY_CAST(c.uid AS BIGINT) AS uid, TRY_CAST(_signed_bits(c.cgroup_id) AS BIGINT) AS cgroup_id, c.container AS container, TRY_CAST(c.network_namespace AS BIGINT) AS network_namespace, 'probe' AS kind, p.name AS name, 'other' AS class, 'finished' AS state, TRY_CAST(e.result AS BIGINT) AS result, e.arguments AS arguments, 1::DOUBLE AS weight, TRY_CAST(_stack_id(e.host_index, e.stack_id) AS BIGINT) AS stack_id, TRY_CAST(ceil(greatest(_between(m.below_ns, m.below_to_ns, _clock_share(e.start_ns, m.from_ns, m.to_ns)), _between(m.above_ns, m.above_to_ns, _clock_share(e.start_ns, m.from_ns, m.to_ns)))) AS BIGINT) AS time_uncertainty_ns
+FROM internal.raw_probe_event e
+JOIN internal.hosts o ON o.host_index = e.host_index
+LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
+LEFT JOIN internal.probed_places p ON p.host_index = e.host_index AND p.probe_id = e.probe_id
+LEFT JOIN internal.clock_pieces m ON m.host_index = e.host_index AND m.bucket = _clock_bucket(e.start_ns) AND e.start_ns >= m.from_ns AND e.start_ns < m.to_ns
 ;
 CREATE OR REPLACE VIEW retransmissions AS
-)dyetrace"
-    R"dyetrace(SELECT * REPLACE (time_ns::BIGINT AS time_ns, cpu::BIGINT AS cpu, object_id::BIGINT AS object_id, local_port::BIGINT AS local_port, remote_port::BIGINT AS remote_port, connection_id::BIGINT AS connection_id, stream_offset::BIGINT AS stream_offset, bytes::BIGINT AS bytes, segments::BIGINT AS segments, missed_segments::BIGINT AS missed_segments) FROM (SELECT o.name AS host, coalesce(_cluster_time(e.start_ns, m.from_ns, m.to_ns, m.cluster_ns, m.cluster_to_ns), _wall_time(e.start_ns, o.wall_offset_ns)) AS time, e.time_ns, e.cpu, h.object_id, coalesce(h.local_address, n.local_address) AS local_address,
+SELECT * REPLACE (time_ns::BIGINT AS time_ns, cpu::BIGINT AS cpu, object_id::BIGINT AS object_id, local_port::BIGINT AS local_port, remote_port::BIGINT AS remote_port, connection_id::BIGINT AS connection_id, stream_offset::BIGINT AS stream_offset, bytes::BIGINT AS bytes, segments::BIGINT AS segments, missed_segments::BIGINT AS missed_segments) FROM (SELECT o.name AS host, coalesce(_cluster_time(e.start_ns, m.from_ns, m.to_ns, m.cluster_ns, m.cluster_to_ns), _wall_time(e.start_ns, o.wall_offset_ns)) AS time, e.time_ns, e.cpu, h.object_id, coalesce(h.local_address, n.local_address) AS local_address,
        coalesce(h.local_port, n.local_port) AS local_port, coalesce(h.remote_address, n.remote_address) AS remote_address,
        coalesce(h.remote_port, n.remote_port) AS remote_port, coalesce(h.connection_id, n.connection_id) AS connection_id, e.stream_offset, e.bytes, e.segments, e.missed_segments, CASE WHEN e.tcp_flags & 2 = 2 THEN 'SYN' WHEN e.tcp_flags & 1 = 1 THEN 'FIN' END AS tcp_flag,
        _congestion_state_name(e.congestion_state) AS congestion_state

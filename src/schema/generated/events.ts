@@ -25,7 +25,7 @@ export type GapReason = "ring_full" | "damaged_block" | "recorder_died" | "disk_
 export type CoverageState = "on" | "partial" | "off" | "refused";
 
 /** what a variable part after an event holds */
-export type Attachment = "path" | "path2" | "address" | "exe" | "command" | "cgroup" | "text" | "preview" | "structure" | "name" | "name2" | "content" | "dyes" | "dye_edges" | "sketch";
+export type Attachment = "path" | "path2" | "address" | "exe" | "command" | "cgroup" | "text" | "preview" | "structure" | "name" | "name2" | "content" | "dyes" | "dye_edges" | "sketch" | "arguments" | "kernel_stack" | "user_stack";
 
 /** what is recorded of the bytes that a call moves */
 export type ContentLevel = "none" | "hash" | "anchors" | "bytes";
@@ -100,7 +100,7 @@ export interface Event {
   network_namespace: string | null;
   /** syscall, tracepoint, probe, page_fault, block, io_uring, log, annotation, import */
   kind: string | null;
-  /** what was called, signal_deliver, or what an imported event was; what socketcall of a 32-bit program carries has the name of that call */
+  /** what was called, signal_deliver, the place of a probe, or what an imported event was; what socketcall of a 32-bit program carries has the name of that call */
   name: string | null;
   /** file, metadata, network, pipe, process, memory, wait, block, other */
   class: string | null;
@@ -180,7 +180,7 @@ export interface Event {
   anchors_dropped: string | null;
   /** occurrences of dyes in the bytes that it moved, those that began in an earlier call left out; NULL: none */
   dye_hits: string | null;
-  /** stack at the call */
+  /** how control came there: table stacks; of probes with --stacks */
   stack_id: string | null;
   /** event that made it happen */
   cause_event_id: string | null;

@@ -612,7 +612,7 @@ events|container|container, from the cgroup''s path
 events|network_namespace|inode of the network namespace
 )dyetrace"
     R"dyetrace(events|kind|syscall, tracepoint, probe, page_fault, block, io_uring, log, annotation, import
-events|name|what was called, signal_deliver, or what an imported event was; what socketcall of a 32-bit program carries has the name of that call
+events|name|what was called, signal_deliver, the place of a probe, or what an imported event was; what socketcall of a 32-bit program carries has the name of that call
 events|class|file, metadata, network, pipe, process, memory, wait, block, other
 events|abi|x86_64, i386 or x32; arm64 or arm
 events|state|finished, or unfinished (its thread died or the recording stopped)
@@ -652,7 +652,7 @@ events|unread_bytes|bytes that could not be looked at; with --content or --dye
 events|distinct_bytes|byte values among 64 bytes, the most of two samples: 57 or so where content is compressed or encrypted; with --content=anchors; NULL below 64 bytes
 events|anchors_dropped|anchors after the last that is in the table anchors; with --content=anchors
 events|dye_hits|occurrences of dyes in the bytes that it moved, those that began in an earlier call left out; NULL: none
-events|stack_id|stack at the call
+events|stack_id|how control came there: table stacks; of probes with --stacks
 events|cause_event_id|event that made it happen
 events|request_id|request that it served
 events|span_id|span that it belongs to
@@ -678,7 +678,7 @@ calls|cgroup_id|kernfs id of the cgroup
 calls|container|container, from the cgroup''s path
 calls|network_namespace|inode of the network namespace
 calls|kind|syscall, tracepoint, probe, page_fault, block, io_uring, log, annotation, import
-calls|name|what was called, signal_deliver, or what an imported event was; what socketcall of a 32-bit program carries has the name of that call
+calls|name|what was called, signal_deliver, the place of a probe, or what an imported event was; what socketcall of a 32-bit program carries has the name of that call
 calls|class|file, metadata, network, pipe, process, memory, wait, block, other
 calls|abi|x86_64, i386 or x32; arm64 or arm
 calls|state|finished, or unfinished (its thread died or the recording stopped)
@@ -718,7 +718,7 @@ calls|unread_bytes|bytes that could not be looked at; with --content or --dye
 calls|distinct_bytes|byte values among 64 bytes, the most of two samples: 57 or so where content is compressed or encrypted; with --content=anchors; NULL below 64 bytes
 calls|anchors_dropped|anchors after the last that is in the table anchors; with --content=anchors
 calls|dye_hits|occurrences of dyes in the bytes that it moved, those that began in an earlier call left out; NULL: none
-calls|stack_id|stack at the call
+calls|stack_id|how control came there: table stacks; of probes with --stacks
 calls|cause_event_id|event that made it happen
 calls|request_id|request that it served
 calls|span_id|span that it belongs to
@@ -800,10 +800,10 @@ retransmissions|remote_address|other end
 retransmissions|remote_port|its port
 retransmissions|connection_id|equal on both ends
 retransmissions|stream_offset|position of the first byte in the stream, as in events; NULL of a SYN
-retransmissions|bytes|sent again; 0 of a SYN or a FIN alone
-retransmissions|segments|into which they were cut
 )dyetrace"
-    R"dyetrace(retransmissions|missed_segments|of the same socket, before this: the kernel counted them, and no row tells of them
+    R"dyetrace(retransmissions|bytes|sent again; 0 of a SYN or a FIN alone
+retransmissions|segments|into which they were cut
+retransmissions|missed_segments|of the same socket, before this: the kernel counted them, and no row tells of them
 retransmissions|tcp_flag|SYN, FIN; NULL of plain bytes
 retransmissions|congestion_state|of the socket then: loss: a timer ran out; recovery: acknowledgements told; open, disorder: a probe, for the end was not acknowledged in time; cwr
 event_objects|~|events that touched several objects: poll sets, passed descriptors, close_range; the bytes that fcntl locked; the messages of queues; what rename replaced
@@ -816,6 +816,15 @@ event_objects|range_begin|first byte or descriptor; of a message its type (msgsn
 event_objects|range_end|one after the last; NULL of a lock: it goes on to the end of the file, however far that moves; of a message the IPC namespace, of one of POSIX how many are left
 event_objects|poll_asked|poll, select: what was asked for
 event_objects|poll_events|poll: what was ready
+probes|~|places that were watched besides system calls (record --probe); events of kind probe have their names
+probes|host|host
+probes|name|its name, as events have it
+probes|probe|the probe, as it was asked for
+probes|watched_from_ns|CLOCK_BOOTTIME since when
+stacks|~|how control came to where a probe fired (record --probe … --stacks), folded as flame graphs take it: the outermost function first
+stacks|stack_id|as events have it
+stacks|kernel_stack|of the kernel
+stacks|user_stack|of the program
 dyes|~|texts that were looked for (record --dye); the text itself is not in the trace
 dyes|host|host
 dyes|dye|its name

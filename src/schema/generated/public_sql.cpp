@@ -23,6 +23,9 @@ SELECT host_index, context_id, any_value(pid) AS pid, any_value(tid) AS tid, any
        any_value(CASE WHEN parent_start_ns > 0 THEN _task_id(host_index, parent_start_ns, ppid) END) AS parent_process_id
 FROM internal.raw_task_context LEFT JOIN names USING (host_index, network_namespace) GROUP BY host_index, context_id;
 
+CREATE OR REPLACE TABLE internal.probed_places AS
+SELECT host_index, probe_id, any_value(name) AS name, any_value(text) AS probe FROM internal.raw_probed_place GROUP BY host_index, probe_id;
+
 -- Hosts that are one kernel, as its boot id says: `kernel` is the first of them. Two agents on it may record the same calls (table twins).
 CREATE OR REPLACE TABLE internal.kernels AS
 SELECT host_index, min(host_index) OVER same AS kernel, count(*) OVER same > 1 AS is_shared
@@ -145,13 +148,20 @@ FROM internal.raw_signal_event e
 JOIN internal.hosts o ON o.host_index = e.host_index
 LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
 CROSS JOIN internal.signal_sets s
+UNION ALL BY NAME
+SELECT TRY_CAST(_event_id(e.host_index, e.cpu, e.sequence) AS BIGINT) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, TRY_CAST(e.start_ns AS BIGINT) AS start_ns, TRY_CAST(e.duration_ns AS BIGINT) AS duration_ns, TRY_CAST(e.on_cpu AS INTEGER) AS cpu, TRY_CAST(c.process_id AS BIGINT) AS process_id, TRY_CAST(c.thread_id AS BIGINT) AS thread_id, TRY_CAST(c.pid AS INTEGER) AS pid, TRY_CAST(c.tid AS INTEGER) AS tid, TRY_CAST(c.ppid AS INTEGER) AS ppid, TRY_CAST(c.pid_in_namespace AS INTEGER) AS pid_in_namespace, c.comm AS comm, c.exe AS exe, TRY_CAST(c.uid AS BIGINT) AS uid, TRY_CAST(_signed_bits(c.cgroup_id) AS BIGINT) AS cgroup_id, c.container AS container, TRY_CAST(c.network_namespace AS BIGINT) AS network_namespace, 'probe' AS kind, p.name AS name, 'other' AS class, 'finished' AS state, TRY_CAST(e.result AS BIGINT) AS result, e.arguments AS arguments, 1::DOUBLE AS weight, TRY_CAST(_stack_id(e.host_index, e.stack_id) AS BIGINT) AS stack_id
+FROM internal.raw_probe_event e
+JOIN internal.hosts o ON o.host_index = e.host_index
+LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
+LEFT JOIN internal.probed_places p ON p.host_index = e.host_index AND p.probe_id = e.probe_id
 ;
 
 CREATE OR REPLACE VIEW calls AS FROM events WHERE parent_event_id IS NULL;
 CREATE OR REPLACE VIEW hosts AS
 SELECT * REPLACE (host_index::BIGINT AS host_index, cpus::BIGINT AS cpus) FROM (SELECT name AS host, host_index, boot_id, kernel, machine, cpus, wall_offset_ns FROM internal.hosts);
 CREATE OR REPLACE VIEW processes AS
-SELECT * REPLACE (process_id::BIGINT AS process_id, pid::BIGINT AS pid, ppid::BIGINT AS ppid, parent_process_id::BIGINT AS parent_process_id, pid_in_namespace::BIGINT AS pid_in_namespace, uid::BIGINT AS uid, network_namespace::BIGINT AS network_namespace, mount_namespace::BIGINT AS mount_namespace, start_ns::BIGINT AS start_ns, end_ns::BIGINT AS end_ns) FROM (SELECT c.process_id, any_value(o.name) AS host, any_value(c.pid) AS pid, arg_max(c.ppid, c.valid_from_ns) AS ppid,
+)dyetrace"
+    R"dyetrace(SELECT * REPLACE (process_id::BIGINT AS process_id, pid::BIGINT AS pid, ppid::BIGINT AS ppid, parent_process_id::BIGINT AS parent_process_id, pid_in_namespace::BIGINT AS pid_in_namespace, uid::BIGINT AS uid, network_namespace::BIGINT AS network_namespace, mount_namespace::BIGINT AS mount_namespace, start_ns::BIGINT AS start_ns, end_ns::BIGINT AS end_ns) FROM (SELECT c.process_id, any_value(o.name) AS host, any_value(c.pid) AS pid, arg_max(c.ppid, c.valid_from_ns) AS ppid,
        arg_max(c.parent_process_id, c.valid_from_ns) AS parent_process_id, any_value(c.pid_in_namespace) AS pid_in_namespace,
        arg_max(c.comm, c.valid_from_ns) AS comm, arg_max(c.exe, c.valid_from_ns) AS exe, any_value(a.command) AS command, arg_max(c.uid, c.valid_from_ns) AS uid,
        _signed_bits(arg_max(c.cgroup_id, c.valid_from_ns)) AS cgroup_id, arg_max(c.container, c.valid_from_ns) AS container,
@@ -166,8 +176,7 @@ LEFT JOIN (SELECT _task_id(host_index, process_start_ns, pid) AS process_id,
                   arg_max(_command_text(command) || CASE WHEN flags & 2 = 2 THEN '…' ELSE '' END, valid_from_ns) AS command
            FROM internal.raw_task_context WHERE command IS NOT NULL GROUP BY 1) a ON a.process_id = c.process_id
 GROUP BY c.process_id);
-)dyetrace"
-    R"dyetrace(CREATE OR REPLACE VIEW threads AS
+CREATE OR REPLACE VIEW threads AS
 SELECT * REPLACE (thread_id::BIGINT AS thread_id, process_id::BIGINT AS process_id, tid::BIGINT AS tid, start_ns::BIGINT AS start_ns, end_ns::BIGINT AS end_ns) FROM (SELECT c.thread_id, any_value(c.process_id) AS process_id, any_value(o.name) AS host, any_value(c.tid) AS tid,
        arg_max(c.comm, c.valid_from_ns) AS comm, any_value(c.thread_start_ns) AS start_ns, any_value(t.end_ns) AS end_ns
 FROM internal.contexts c JOIN internal.hosts o USING (host_index)
@@ -207,6 +216,12 @@ CREATE OR REPLACE VIEW event_objects AS
 SELECT * REPLACE (event_id::BIGINT AS event_id, object_id::BIGINT AS object_id, poll_asked::BIGINT AS poll_asked, poll_events::BIGINT AS poll_events) FROM (SELECT _event_id(e.host_index, e.cpu, e.parent_sequence) AS event_id, _event_role_name(e.role) AS role, h.object_id, h.path,
        nullif(e.fd, -1) AS fd, nullif(e.range_begin, -1) AS range_begin, nullif(e.range_end, -1) AS range_end, e.asked_events AS poll_asked, e.events AS poll_events
 FROM internal.raw_event_object e LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id);
+CREATE OR REPLACE VIEW probes AS
+SELECT * REPLACE (watched_from_ns::BIGINT AS watched_from_ns) FROM (SELECT any_value(o.name) AS host, any_value(e.name) AS name, any_value(e.text) AS probe, min(e.time_ns) AS watched_from_ns
+FROM internal.raw_probed_place e JOIN internal.hosts o USING (host_index) GROUP BY e.host_index, e.probe_id);
+CREATE OR REPLACE VIEW stacks AS
+SELECT * REPLACE (stack_id::BIGINT AS stack_id) FROM (SELECT _stack_id(host_index, stack_id) AS stack_id, any_value(kernel_stack) AS kernel_stack, any_value(user_stack) AS user_stack
+FROM internal.raw_stack GROUP BY host_index, stack_id);
 CREATE OR REPLACE VIEW dyes AS
 SELECT * REPLACE (dye_id::BIGINT AS dye_id, length::BIGINT AS length, added_ns::BIGINT AS added_ns, removed_ns::BIGINT AS removed_ns) FROM (SELECT any_value(o.name) AS host, any_value(d.name) AS dye, d.dye_id,
        array_to_string([_dye_form_name(f) FOR f IN range(0, 9) IF (any_value(d.forms) >> f) & 1 = 1], ',') AS forms, any_value(d.length) AS length,
@@ -245,7 +260,8 @@ CREATE OR REPLACE VIEW coverage AS
 SELECT DISTINCT o.name AS host, v.path AS source, _coverage_state_name(v.state) AS state, v.text AS reason
 FROM internal.raw_coverage v JOIN internal.hosts o USING (host_index);
 CREATE OR REPLACE VIEW clock_snapshots AS
-SELECT * REPLACE (boot_ns::BIGINT AS boot_ns, monotonic_ns::BIGINT AS monotonic_ns, error_ns::BIGINT AS error_ns) FROM (SELECT o.name AS host, s.boot_ns, s.wall_ns, s.monotonic_ns, s.error_ns FROM internal.raw_clock_snapshot s JOIN internal.hosts o USING (host_index));
+)dyetrace"
+    R"dyetrace(SELECT * REPLACE (boot_ns::BIGINT AS boot_ns, monotonic_ns::BIGINT AS monotonic_ns, error_ns::BIGINT AS error_ns) FROM (SELECT o.name AS host, s.boot_ns, s.wall_ns, s.monotonic_ns, s.error_ns FROM internal.raw_clock_snapshot s JOIN internal.hosts o USING (host_index));
 CREATE OR REPLACE VIEW flows AS
 SELECT * REPLACE (from_event::BIGINT AS from_event, to_event::BIGINT AS to_event, object_id::BIGINT AS object_id, to_object_id::BIGINT AS to_object_id, from_offset::BIGINT AS from_offset, from_offset_end::BIGINT AS from_offset_end, to_offset::BIGINT AS to_offset, to_offset_end::BIGINT AS to_offset_end, from_position::BIGINT AS from_position, to_position::BIGINT AS to_position, bytes::BIGINT AS bytes) FROM (SELECT from_event, to_event, object_id, to_object_id, from_offset, from_offset + bytes AS from_offset_end, to_offset, to_offset + bytes AS to_offset_end,
        from_position, to_position, bytes, _flow_rule_name(rule) AS rule, _certainty_name(certainty) AS certainty
@@ -261,8 +277,7 @@ CREATE OR REPLACE VIEW clusters AS
 SELECT * REPLACE (member::BIGINT AS member, leader::BIGINT AS leader) FROM (SELECT _signed_bits(cluster_id) AS cluster_id, _item_kind_name(kind) AS item, member, leader FROM internal.derived_clusters);
 CREATE OR REPLACE VIEW clock_map AS
 SELECT * REPLACE (from_ns::BIGINT AS from_ns, to_ns::BIGINT AS to_ns, earlier_ns::BIGINT AS earlier_ns, later_ns::BIGINT AS later_ns) FROM (SELECT o.name AS host, m.from_ns, m.to_ns, make_timestamp_ns(m.cluster_ns::BIGINT) AS from_time, make_timestamp_ns(m.cluster_to_ns::BIGINT) AS to_time,
-)dyetrace"
-    R"dyetrace(       ((m.cluster_to_ns::BIGINT - m.cluster_ns::BIGINT) - (m.to_ns - m.from_ns)::BIGINT)::DOUBLE / (m.to_ns - m.from_ns)::DOUBLE AS rate,
+       ((m.cluster_to_ns::BIGINT - m.cluster_ns::BIGINT) - (m.to_ns - m.from_ns)::BIGINT)::DOUBLE / (m.to_ns - m.from_ns)::DOUBLE AS rate,
        m.below_ns AS earlier_ns, m.above_ns AS later_ns
 FROM internal.derived_clock_map m JOIN internal.hosts o USING (host_index));
 CREATE OR REPLACE VIEW handovers AS

@@ -127,6 +127,20 @@ constexpr ColumnInfo kSignalEventColumns[] = {
     {"overrun", ColumnType::kS32, ColumnSource::kField, 84, 4, 5, 0},
 };
 
+constexpr ColumnInfo kProbeEventColumns[] = {
+    {"host_index", ColumnType::kU16, ColumnSource::kHost, 0, 2, -1, 0},
+    {"cpu", ColumnType::kU16, ColumnSource::kCpu, 0, 2, -1, 0},
+    {"sequence", ColumnType::kU64, ColumnSource::kField, 8, 8, -1, 0},
+    {"start_ns", ColumnType::kU64, ColumnSource::kField, 16, 8, -1, 0},
+    {"duration_ns", ColumnType::kU64, ColumnSource::kField, 24, 8, 0, 0},
+    {"result", ColumnType::kS64, ColumnSource::kField, 32, 8, 1, 0},
+    {"context_id", ColumnType::kU32, ColumnSource::kField, 40, 4, -1, 0},
+    {"probe_id", ColumnType::kU32, ColumnSource::kField, 44, 4, -1, 0},
+    {"stack_id", ColumnType::kU32, ColumnSource::kField, 48, 4, 2, 0},
+    {"on_cpu", ColumnType::kU32, ColumnSource::kField, 52, 4, -1, 0},
+    {"arguments", ColumnType::kText, ColumnSource::kAttachment, 0, 0, -1, 17},
+};
+
 constexpr ColumnInfo kTaskContextColumns[] = {
     {"host_index", ColumnType::kU16, ColumnSource::kHost, 0, 2, -1, 0},
     {"cpu", ColumnType::kU16, ColumnSource::kCpu, 0, 2, -1, 0},
@@ -366,11 +380,32 @@ constexpr ColumnInfo kThreadNumberColumns[] = {
     {"comm", ColumnType::kText, ColumnSource::kText, 48, 16, -1, 0},
 };
 
+constexpr ColumnInfo kProbedPlaceColumns[] = {
+    {"host_index", ColumnType::kU16, ColumnSource::kHost, 0, 2, -1, 0},
+    {"cpu", ColumnType::kU16, ColumnSource::kCpu, 0, 2, -1, 0},
+    {"sequence", ColumnType::kU64, ColumnSource::kField, 8, 8, -1, 0},
+    {"time_ns", ColumnType::kU64, ColumnSource::kField, 16, 8, -1, 0},
+    {"probe_id", ColumnType::kU32, ColumnSource::kField, 24, 4, -1, 0},
+    {"name", ColumnType::kText, ColumnSource::kAttachment, 0, 0, -1, 10},
+    {"text", ColumnType::kText, ColumnSource::kAttachment, 0, 0, -1, 7},
+};
+
+constexpr ColumnInfo kStackColumns[] = {
+    {"host_index", ColumnType::kU16, ColumnSource::kHost, 0, 2, -1, 0},
+    {"cpu", ColumnType::kU16, ColumnSource::kCpu, 0, 2, -1, 0},
+    {"sequence", ColumnType::kU64, ColumnSource::kField, 8, 8, -1, 0},
+    {"time_ns", ColumnType::kU64, ColumnSource::kField, 16, 8, -1, 0},
+    {"stack_id", ColumnType::kU32, ColumnSource::kField, 24, 4, -1, 0},
+    {"kernel_stack", ColumnType::kText, ColumnSource::kAttachment, 0, 0, -1, 18},
+    {"user_stack", ColumnType::kText, ColumnSource::kAttachment, 0, 0, -1, 19},
+};
+
 constexpr RecordInfo kRecords[] = {
     {RecordId::kSyscallEvent, "syscall_event", 192, 104, 126, true, Stream::kEvents, kSyscallEventColumns},
     {RecordId::kPartEvent, "part_event", 120, 60, 76, true, Stream::kEvents, kPartEventColumns},
     {RecordId::kLogEvent, "log_event", 32, 0, 30, false, Stream::kEvents, kLogEventColumns},
     {RecordId::kSignalEvent, "signal_event", 96, 88, 0, false, Stream::kEvents, kSignalEventColumns},
+    {RecordId::kProbeEvent, "probe_event", 64, 56, 60, false, Stream::kEvents, kProbeEventColumns},
     {RecordId::kTaskContext, "task_context", 120, 0, 112, true, Stream::kFacts, kTaskContextColumns},
     {RecordId::kHandle, "handle", 88, 0, 66, true, Stream::kFacts, kHandleColumns},
     {RecordId::kSocket, "socket", 104, 0, 64, true, Stream::kFacts, kSocketColumns},
@@ -389,6 +424,8 @@ constexpr RecordInfo kRecords[] = {
     {RecordId::kImportEdge, "import_edge", 40, 0, 0, false, Stream::kFacts, kImportEdgeColumns},
     {RecordId::kRetransmission, "retransmission", 56, 48, 0, false, Stream::kFacts, kRetransmissionColumns},
     {RecordId::kThreadNumber, "thread_number", 64, 0, 0, false, Stream::kFacts, kThreadNumberColumns},
+    {RecordId::kProbedPlace, "probed_place", 32, 0, 30, false, Stream::kFacts, kProbedPlaceColumns},
+    {RecordId::kStack, "stack", 32, 0, 30, false, Stream::kFacts, kStackColumns},
 };
 
 }  // namespace

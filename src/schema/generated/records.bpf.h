@@ -109,6 +109,9 @@ enum attachment {
     ATTACHMENT_DYES = 14,
     ATTACHMENT_DYE_EDGES = 15,
     ATTACHMENT_SKETCH = 16,
+    ATTACHMENT_ARGUMENTS = 17,
+    ATTACHMENT_KERNEL_STACK = 18,
+    ATTACHMENT_USER_STACK = 19,
 };
 
 /* what is recorded of the bytes that a call moves */
@@ -224,6 +227,7 @@ enum record_id {
     RECORD_PART_EVENT = 2,
     RECORD_LOG_EVENT = 3,
     RECORD_SIGNAL_EVENT = 4,
+    RECORD_PROBE_EVENT = 5,
     RECORD_TASK_CONTEXT = 16,
     RECORD_HANDLE = 17,
     RECORD_SOCKET = 18,
@@ -242,6 +246,8 @@ enum record_id {
     RECORD_IMPORT_EDGE = 33,
     RECORD_RETRANSMISSION = 34,
     RECORD_THREAD_NUMBER = 35,
+    RECORD_PROBED_PLACE = 36,
+    RECORD_STACK = 37,
 };
 
 /* Begins every record in a ring and in a segment. */
@@ -390,6 +396,27 @@ enum signal_event_present {
     SIGNAL_HAS_CODE = 1u << 3, /* code holds a value */
     SIGNAL_HAS_SENDER = 1u << 4, /* sender_pid holds a value */
     SIGNAL_HAS_TIMER = 1u << 5, /* timer holds a value */
+};
+
+/* a probe fired: a function was called, or control came by a tracepoint or a mark */
+struct probe_event {
+    struct record_header header;
+    __u64 start_ns; /* CLOCK_BOOTTIME: of a function at its entry, if its duration is known */
+    __u64 duration_ns; /* from the entry of a function to its return */
+    __s64 result; /* what a function returned */
+    __u32 context_id; /* task_context: who ran */
+    __u32 probe_id; /* probed_place: what fired */
+    __u32 stack_id; /* stack: how it came there */
+    __u32 on_cpu; /* CPU on which it fired, or returned */
+    __u32 present; /* which nullable fields hold a value, see probe_present */
+    __u16 attachments; /* bytes of attachments after the record: arguments */
+    __u16 reserved; /* 0 */
+};
+
+enum probe_event_present {
+    PROBE_HAS_DURATION = 1u << 0, /* duration_ns holds a value */
+    PROBE_HAS_RESULT = 1u << 1, /* result holds a value */
+    PROBE_HAS_STACK = 1u << 2, /* stack_id holds a value */
 };
 
 /* what a thread was from some moment on; a change (name, user, program, namespace) makes a new one */
@@ -637,4 +664,22 @@ struct thread_number_fact {
     __u32 number; /* thread, in that one */
     __u32 reserved; /* 0 */
     __u8 comm[16]; /* name of the thread */
+};
+
+/* a function, a tracepoint or a mark that is watched: record --probe */
+struct probed_place_fact {
+    struct record_header header;
+    __u64 time_ns; /* CLOCK_BOOTTIME since when it is watched */
+    __u32 probe_id; /* id that events carry */
+    __u16 reserved; /* 0 */
+    __u16 attachments; /* bytes of attachments after the record: name of the place; text = the probe as it was asked for */
+};
+
+/* how control came to where a probe fired: names of functions, the outermost first, with semicolons */
+struct stack_fact {
+    struct record_header header;
+    __u64 time_ns; /* CLOCK_BOOTTIME at which it was named */
+    __u32 stack_id; /* id that events carry */
+    __u16 reserved; /* 0 */
+    __u16 attachments; /* bytes of attachments after the record: kernel_stack, user_stack */
 };

@@ -111,6 +111,9 @@ enum class Attachment : std::uint8_t {
     kDyes = 14,
     kDyeEdges = 15,
     kSketch = 16,
+    kArguments = 17,
+    kKernelStack = 18,
+    kUserStack = 19,
 };
 
 // what is recorded of the bytes that a call moves
@@ -226,6 +229,7 @@ enum class RecordId : std::uint16_t {
     kPartEvent = 2,
     kLogEvent = 3,
     kSignalEvent = 4,
+    kProbeEvent = 5,
     kTaskContext = 16,
     kHandle = 17,
     kSocket = 18,
@@ -244,6 +248,8 @@ enum class RecordId : std::uint16_t {
     kImportEdge = 33,
     kRetransmission = 34,
     kThreadNumber = 35,
+    kProbedPlace = 36,
+    kStack = 37,
 };
 
 // Begins every record in a ring and in a segment.
@@ -459,6 +465,36 @@ static_assert(offsetof(SignalEvent, timer) == 80);
 static_assert(offsetof(SignalEvent, overrun) == 84);
 static_assert(offsetof(SignalEvent, present) == 88);
 static_assert(offsetof(SignalEvent, reserved) == 92);
+
+// a probe fired: a function was called, or control came by a tracepoint or a mark
+struct ProbeEvent {
+    static constexpr RecordId kId = RecordId::kProbeEvent;
+    static constexpr std::uint32_t kHasDuration = 1u << 0;  // duration_ns holds a value
+    static constexpr std::uint32_t kHasResult = 1u << 1;  // result holds a value
+    static constexpr std::uint32_t kHasStack = 1u << 2;  // stack_id holds a value
+    RecordHeader header;
+    std::uint64_t start_ns;  // CLOCK_BOOTTIME: of a function at its entry, if its duration is known
+    std::uint64_t duration_ns;  // from the entry of a function to its return
+    std::int64_t result;  // what a function returned
+    std::uint32_t context_id;  // task_context: who ran
+    std::uint32_t probe_id;  // probed_place: what fired
+    std::uint32_t stack_id;  // stack: how it came there
+    std::uint32_t on_cpu;  // CPU on which it fired, or returned
+    std::uint32_t present;  // which nullable fields hold a value, see probe_present
+    std::uint16_t attachments;  // bytes of attachments after the record: arguments
+    std::uint16_t reserved;  // 0
+};
+static_assert(sizeof(ProbeEvent) == 64);
+static_assert(offsetof(ProbeEvent, start_ns) == 16);
+static_assert(offsetof(ProbeEvent, duration_ns) == 24);
+static_assert(offsetof(ProbeEvent, result) == 32);
+static_assert(offsetof(ProbeEvent, context_id) == 40);
+static_assert(offsetof(ProbeEvent, probe_id) == 44);
+static_assert(offsetof(ProbeEvent, stack_id) == 48);
+static_assert(offsetof(ProbeEvent, on_cpu) == 52);
+static_assert(offsetof(ProbeEvent, present) == 56);
+static_assert(offsetof(ProbeEvent, attachments) == 60);
+static_assert(offsetof(ProbeEvent, reserved) == 62);
 
 // what a thread was from some moment on; a change (name, user, program, namespace) makes a new one
 struct TaskContext {
@@ -884,5 +920,35 @@ static_assert(offsetof(ThreadNumber, pid_namespace) == 36);
 static_assert(offsetof(ThreadNumber, number) == 40);
 static_assert(offsetof(ThreadNumber, reserved) == 44);
 static_assert(offsetof(ThreadNumber, comm) == 48);
+
+// a function, a tracepoint or a mark that is watched: record --probe
+struct ProbedPlace {
+    static constexpr RecordId kId = RecordId::kProbedPlace;
+    RecordHeader header;
+    std::uint64_t time_ns;  // CLOCK_BOOTTIME since when it is watched
+    std::uint32_t probe_id;  // id that events carry
+    std::uint16_t reserved;  // 0
+    std::uint16_t attachments;  // bytes of attachments after the record: name of the place; text = the probe as it was asked for
+};
+static_assert(sizeof(ProbedPlace) == 32);
+static_assert(offsetof(ProbedPlace, time_ns) == 16);
+static_assert(offsetof(ProbedPlace, probe_id) == 24);
+static_assert(offsetof(ProbedPlace, reserved) == 28);
+static_assert(offsetof(ProbedPlace, attachments) == 30);
+
+// how control came to where a probe fired: names of functions, the outermost first, with semicolons
+struct Stack {
+    static constexpr RecordId kId = RecordId::kStack;
+    RecordHeader header;
+    std::uint64_t time_ns;  // CLOCK_BOOTTIME at which it was named
+    std::uint32_t stack_id;  // id that events carry
+    std::uint16_t reserved;  // 0
+    std::uint16_t attachments;  // bytes of attachments after the record: kernel_stack, user_stack
+};
+static_assert(sizeof(Stack) == 32);
+static_assert(offsetof(Stack, time_ns) == 16);
+static_assert(offsetof(Stack, stack_id) == 24);
+static_assert(offsetof(Stack, reserved) == 28);
+static_assert(offsetof(Stack, attachments) == 30);
 
 }  // namespace dyetrace::schema

@@ -11,6 +11,7 @@ CREATE OR REPLACE VIEW internal.raw_syscall_event AS FROM read_parquet('sealed-*
 CREATE OR REPLACE VIEW internal.raw_part_event AS FROM read_parquet('sealed-*/part_event.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_log_event AS FROM read_parquet('sealed-*/log_event.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_signal_event AS FROM read_parquet('sealed-*/signal_event.parquet', union_by_name = true);
+CREATE OR REPLACE VIEW internal.raw_probe_event AS FROM read_parquet('sealed-*/probe_event.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_task_context AS FROM read_parquet('sealed-*/task_context.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_handle AS FROM read_parquet('sealed-*/handle.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_socket AS FROM read_parquet('sealed-*/socket.parquet', union_by_name = true);
@@ -29,6 +30,8 @@ CREATE OR REPLACE VIEW internal.raw_sketch AS FROM read_parquet('sealed-*/sketch
 CREATE OR REPLACE VIEW internal.raw_import_edge AS FROM read_parquet('sealed-*/import_edge.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_retransmission AS FROM read_parquet('sealed-*/retransmission.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_thread_number AS FROM read_parquet('sealed-*/thread_number.parquet', union_by_name = true);
+CREATE OR REPLACE VIEW internal.raw_probed_place AS FROM read_parquet('sealed-*/probed_place.parquet', union_by_name = true);
+CREATE OR REPLACE VIEW internal.raw_stack AS FROM read_parquet('sealed-*/stack.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.derived_flows AS FROM read_parquet('*/flows.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.derived_twins AS FROM read_parquet('*/twins.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.derived_similarities AS FROM read_parquet('*/similarities.parquet', union_by_name = true);
@@ -52,7 +55,7 @@ CREATE OR REPLACE MACRO _transfer_name(v) AS ([NULL, 'read', 'peek', 'write', 'c
 CREATE OR REPLACE MACRO _transfer_number(name) AS list_position([NULL, 'read', 'peek', 'write', 'copy_to', 'copy_from', 'tee'], name) - 1;
 CREATE OR REPLACE MACRO _gap_reason_name(v) AS (['ring_full', 'damaged_block', 'recorder_died', 'disk_full', 'spool_full', 'ring_damaged', 'damaged_file', 'unreadable_line', 'disk_error', 'program_not_run'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _coverage_state_name(v) AS (['on', 'partial', 'off', 'refused'])[v::INTEGER + 1];
-CREATE OR REPLACE MACRO _attachment_name(v) AS ([NULL, 'path', 'path2', 'address', 'exe', 'command', 'cgroup', 'text', 'preview', 'structure', 'name', 'name2', 'content', NULL, 'dyes', 'dye_edges', 'sketch'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _attachment_name(v) AS ([NULL, 'path', 'path2', 'address', 'exe', 'command', 'cgroup', 'text', 'preview', 'structure', 'name', 'name2', 'content', NULL, 'dyes', 'dye_edges', 'sketch', 'arguments', 'kernel_stack', 'user_stack'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _content_level_name(v) AS (['none', 'hash', 'anchors', 'bytes'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _dye_form_name(v) AS (['plain', 'nocase', 'base64_0', 'base64_1', 'base64_2', 'hex', 'utf16le', 'url', 'json'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _congestion_state_name(v) AS (['open', 'disorder', 'cwr', 'recovery', 'loss'])[v::INTEGER + 1];
@@ -92,17 +95,18 @@ CREATE OR REPLACE MACRO _open_flags_text(v) AS CASE WHEN v IS NOT NULL THEN conc
 CREATE OR REPLACE MACRO power_of_two(x) AS CASE WHEN x > 0 THEN 1::HUGEINT << (length(bin(x)) - 1) WHEN x <= 0 THEN 0::HUGEINT END;
 -- Macros, and what they are told about system calls: what holds of every trace. Hand-written; generate.py puts it into views.sql, before facts.sql.
 CREATE OR REPLACE MACRO _event_id(host_index, cpu, sequence) AS (host_index::UBIGINT << 54) | (cpu::UBIGINT << 42) | sequence;
+CREATE OR REPLACE MACRO _stack_id(host_index, stack_id) AS (host_index::UBIGINT << 32) | stack_id::UBIGINT;
 -- A task is (start, pid): 67 ms units of boot time and 22 bits of pid; a pid does not come round in 67 ms.
 CREATE OR REPLACE MACRO _task_id(host_index, start_ns, pid) AS
     (host_index::UBIGINT << 54) | (((start_ns >> 26) & 4294967295::UBIGINT) << 22) | pid::UBIGINT;
 -- A process or thread, as the first host of its kernel calls it.
-CREATE OR REPLACE MACRO _of_kernel(id, kernel) AS (kernel::UBIGINT << 54) | (id::UBIGINT & 18014398509481983::UBIGINT);
+)dyetrace"
+    R"dyetrace(CREATE OR REPLACE MACRO _of_kernel(id, kernel) AS (kernel::UBIGINT << 54) | (id::UBIGINT & 18014398509481983::UBIGINT);
 -- The memory of a process, as flows know an object: its number with a bit that no id of an object has.
 -- A queue of System V, as an object that flows go through: the kernel has no file for it.
 CREATE OR REPLACE MACRO _queue_of(kernel, ipc_namespace, msqid) AS hash(kernel, ipc_namespace, msqid) >> 3 | 2305843009213693952::UBIGINT;
 CREATE OR REPLACE MACRO _memory_of(process_id) AS process_id::UBIGINT | 4611686018427387904::UBIGINT;
-)dyetrace"
-    R"dyetrace(-- Ids are below 2^63: there are at most 512 hosts. What needs 64 bits (a fingerprint, an inode) is those bits as a signed number: to_hex() shows them.
+-- Ids are below 2^63: there are at most 512 hosts. What needs 64 bits (a fingerprint, an inode) is those bits as a signed number: to_hex() shows them.
 CREATE OR REPLACE MACRO _signed_bits(v) AS CASE WHEN v > 9223372036854775807 THEN (v - 9223372036854775808)::BIGINT - 9223372036854775807 - 1 ELSE v::BIGINT END;
 CREATE OR REPLACE MACRO _capped(v) AS CASE WHEN v > 9223372036854775807 THEN 9223372036854775807 ELSE v END;
 -- What is on a host, as people say it where there are several.
@@ -207,13 +211,13 @@ CREATE OR REPLACE MACRO _mixed_texts(labels, types, sets, given, numbers) AS '{'
 CREATE OR REPLACE MACRO _arguments_text(labels, types, sets, pair, choices, a0, a1, a2, a3, a4, a5, name, name2) AS
     CASE WHEN labels IS NULL THEN NULL
     WHEN list_has_any(types, ['by_command', 'name', 'name2']) THEN list_transform(
-        [_given_texts(choices, CASE WHEN types[2] = 'by_command' THEN a0 ELSE a1 END, CASE WHEN types[2] = 'by_command' THEN a1 ELSE a2 END, name, name2)],
+)dyetrace"
+    R"dyetrace(        [_given_texts(choices, CASE WHEN types[2] = 'by_command' THEN a0 ELSE a1 END, CASE WHEN types[2] = 'by_command' THEN a1 ELSE a2 END, name, name2)],
         lambda given: _mixed_texts(labels, types, sets, given, [a0, a1, a2, a3, a4, a5]))[1]
     ELSE _number_texts(labels, types, sets,
         [a0, a1, CASE WHEN pair THEN ((a1 & 4294967295::UBIGINT) << 32) | (a2 & 4294967295::UBIGINT) ELSE a2 END, a3, a4, a5]) END;
 -- What `events` asks; a program that can say it sooner puts its own function here.
-)dyetrace"
-    R"dyetrace(CREATE OR REPLACE MACRO _arguments(abi, syscall, labels, types, sets, pair, choices, a0, a1, a2, a3, a4, a5, name, name2) AS
+CREATE OR REPLACE MACRO _arguments(abi, syscall, labels, types, sets, pair, choices, a0, a1, a2, a3, a4, a5, name, name2) AS
     _arguments_text(labels, types, sets, pair, choices, a0, a1, a2, a3, a4, a5, name, name2);
 -- A signal: signals.cpp does the same in C++. Codes that any signal may have are not above 0, but for SI_KERNEL (128).
 CREATE OR REPLACE TABLE internal.signal_sets AS SELECT any_value(words) FILTER (type = 'signal') AS signals,
@@ -280,6 +284,9 @@ SELECT host_index, context_id, any_value(pid) AS pid, any_value(tid) AS tid, any
        any_value(CASE WHEN parent_start_ns > 0 THEN _task_id(host_index, parent_start_ns, ppid) END) AS parent_process_id
 FROM internal.raw_task_context LEFT JOIN names USING (host_index, network_namespace) GROUP BY host_index, context_id;
 
+CREATE OR REPLACE TABLE internal.probed_places AS
+SELECT host_index, probe_id, any_value(name) AS name, any_value(text) AS probe FROM internal.raw_probed_place GROUP BY host_index, probe_id;
+
 -- Hosts that are one kernel, as its boot id says: `kernel` is the first of them. Two agents on it may record the same calls (table twins).
 CREATE OR REPLACE TABLE internal.kernels AS
 SELECT host_index, min(host_index) OVER same AS kernel, count(*) OVER same > 1 AS is_shared
@@ -329,15 +336,15 @@ CREATE OR REPLACE MACRO _poll_calls() AS ['poll', 'ppoll', 'ppoll_time64', 'sele
 CREATE OR REPLACE MACRO _futex_calls() AS ['futex', 'futex_time64'];
 CREATE OR REPLACE MACRO _sleep_calls() AS ['nanosleep', 'clock_nanosleep', 'clock_nanosleep_time64'];
 CREATE OR REPLACE MACRO _polled_words(object_type, path, local_port, remote_address, remote_port) AS nullif(CASE
-    WHEN object_type = 'socket' AND remote_port IS NULL AND local_port IS NOT NULL THEN 'clients of :' || local_port
+)dyetrace"
+    R"dyetrace(    WHEN object_type = 'socket' AND remote_port IS NULL AND local_port IS NOT NULL THEN 'clients of :' || local_port
     ELSE _target_label(NULL, object_type, path, local_port, remote_address, remote_port) END, '?');
 CREATE OR REPLACE MACRO woken_by_each(waits) AS TABLE
 WITH asked AS (SELECT DISTINCT id::UBIGINT AS wait, (id::UBIGINT >> 54)::USMALLINT AS host_index, ((id::UBIGINT >> 42) & 4095)::USMALLINT AS cpu, id::UBIGINT & 4398046511103 AS sequence
   FROM (SELECT unnest(waits) AS id)),
 own AS (
   SELECT a.wait, a.host_index, a.cpu, a.sequence, c.process_id, c.thread_id, c.pid = c.pid_in_namespace AS is_outermost, e.result, e.start_ns, e.start_ns + coalesce(e.duration_ns, 0) AS end_ns,
-)dyetrace"
-    R"dyetrace(         e.argument0, e.argument1, e.argument2, k.name LIKE 'epoll%' AS is_epoll, list_contains(_poll_calls(), k.name) AS is_poll, list_contains(_sleep_calls(), k.name) AS is_sleep,
+         e.argument0, e.argument1, e.argument2, k.name LIKE 'epoll%' AS is_epoll, list_contains(_poll_calls(), k.name) AS is_poll, list_contains(_sleep_calls(), k.name) AS is_sleep,
          list_contains(_futex_calls(), k.name) AND e.argument1 & 127 IN (0, 9) AS is_futex, e.result IN (-4, -512, -513, -514, -516) AS is_interrupted
   FROM internal.raw_syscall_event e JOIN asked a ON e.host_index = a.host_index AND e.cpu = a.cpu AND e.sequence = a.sequence
   JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
@@ -385,13 +392,13 @@ LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.
 LEFT JOIN internal.handles h2 ON h2.host_index = e.host_index AND h2.handle_id = e.handle2_id
 LEFT JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
 UNION ALL BY NAME
-SELECT TRY_CAST(_event_id(e.host_index, e.cpu, e.sequence) AS BIGINT) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, TRY_CAST(e.start_ns AS BIGINT) AS start_ns, TRY_CAST(e.duration_ns AS BIGINT) AS duration_ns, TRY_CAST(e.cpu AS INTEGER) AS cpu, TRY_CAST(c.process_id AS BIGINT) AS process_id, TRY_CAST(c.thread_id AS BIGINT) AS thread_id, TRY_CAST(c.pid AS INTEGER) AS pid, TRY_CAST(c.tid AS INTEGER) AS tid, TRY_CAST(c.ppid AS INTEGER) AS ppid, TRY_CAST(c.pid_in_namespace AS INTEGER) AS pid_in_namespace, c.comm AS comm, c.exe AS exe, TRY_CAST(c.uid AS BIGINT) AS uid, TRY_CAST(_signed_bits(c.cgroup_id) AS BIGINT) AS cgroup_id, c.container AS container, TRY_CAST(c.network_namespace AS BIGINT) AS network_namespace, 'syscall' AS kind, k.name AS name, _class_name(e.event_class) AS class, _abi_name(e.abi) AS abi, CASE WHEN e.result IS NULL THEN 'unfinished' ELSE 'finished' END AS state, TRY_CAST(e.result AS BIGINT) AS result, _error_name(e.result) AS error, TRY_CAST(_event_id(e.host_index, e.cpu, e.parent_sequence) AS BIGINT) AS parent_event_id, TRY_CAST(e.part AS BIGINT) AS part, 1::DOUBLE AS weight, TRY_CAST(e.fd AS INTEGER) AS fd, TRY_CAST(h.object_id AS BIGINT) AS object_id, h.object_type AS object_type, h.file_system AS file_system, _open_flags_text(e.open_flags) AS open_flags, h.path AS path, TRY_CAST(e.file_offset AS BIGINT) AS file_offset, CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain, TRY_CAST(_capped(e.requested) AS BIGINT) AS requested, TRY_CAST(e.bytes AS BIGINT) AS bytes, _transfer(k.transfer, e.open_flags, CASE WHEN e.reports_error THEN 8192 WHEN e.peeks THEN 2 ELSE 0 END) AS transfer, h.local_address AS local_address, TRY_CAST(h.local_port AS INTEGER) AS local_port, coalesce(e.address, h.remote_address) AS remote_address, TRY_CAST(CASE WHEN e.address IS NOT NULL THEN e.address_port ELSE h.remote_port END AS INTEGER) AS remote_port, TRY_CAST(h.connection_id AS BIGINT) AS connection_id, TRY_CAST(e.stream_offset AS BIGINT) AS stream_offset, TRY_CAST(_signed_bits(CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END) AS BIGINT) AS fingerprint, TRY_CAST(_signed_bits(CASE WHEN e.unread_bytes = 0 THEN e.content_sum END) AS BIGINT) AS content_sum, TRY_CAST(coalesce(e.unread_bytes, e.dye_unread_bytes) AS BIGINT) AS unread_bytes, TRY_CAST(nullif(e.distinct_bytes, 0) AS BIGINT) AS distinct_bytes, TRY_CAST(e.anchors_dropped AS BIGINT) AS anchors_dropped, TRY_CAST(nullif(e.dye_hits, 0) AS BIGINT) AS dye_hits
+)dyetrace"
+    R"dyetrace(SELECT TRY_CAST(_event_id(e.host_index, e.cpu, e.sequence) AS BIGINT) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, TRY_CAST(e.start_ns AS BIGINT) AS start_ns, TRY_CAST(e.duration_ns AS BIGINT) AS duration_ns, TRY_CAST(e.cpu AS INTEGER) AS cpu, TRY_CAST(c.process_id AS BIGINT) AS process_id, TRY_CAST(c.thread_id AS BIGINT) AS thread_id, TRY_CAST(c.pid AS INTEGER) AS pid, TRY_CAST(c.tid AS INTEGER) AS tid, TRY_CAST(c.ppid AS INTEGER) AS ppid, TRY_CAST(c.pid_in_namespace AS INTEGER) AS pid_in_namespace, c.comm AS comm, c.exe AS exe, TRY_CAST(c.uid AS BIGINT) AS uid, TRY_CAST(_signed_bits(c.cgroup_id) AS BIGINT) AS cgroup_id, c.container AS container, TRY_CAST(c.network_namespace AS BIGINT) AS network_namespace, 'syscall' AS kind, k.name AS name, _class_name(e.event_class) AS class, _abi_name(e.abi) AS abi, CASE WHEN e.result IS NULL THEN 'unfinished' ELSE 'finished' END AS state, TRY_CAST(e.result AS BIGINT) AS result, _error_name(e.result) AS error, TRY_CAST(_event_id(e.host_index, e.cpu, e.parent_sequence) AS BIGINT) AS parent_event_id, TRY_CAST(e.part AS BIGINT) AS part, 1::DOUBLE AS weight, TRY_CAST(e.fd AS INTEGER) AS fd, TRY_CAST(h.object_id AS BIGINT) AS object_id, h.object_type AS object_type, h.file_system AS file_system, _open_flags_text(e.open_flags) AS open_flags, h.path AS path, TRY_CAST(e.file_offset AS BIGINT) AS file_offset, CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain, TRY_CAST(_capped(e.requested) AS BIGINT) AS requested, TRY_CAST(e.bytes AS BIGINT) AS bytes, _transfer(k.transfer, e.open_flags, CASE WHEN e.reports_error THEN 8192 WHEN e.peeks THEN 2 ELSE 0 END) AS transfer, h.local_address AS local_address, TRY_CAST(h.local_port AS INTEGER) AS local_port, coalesce(e.address, h.remote_address) AS remote_address, TRY_CAST(CASE WHEN e.address IS NOT NULL THEN e.address_port ELSE h.remote_port END AS INTEGER) AS remote_port, TRY_CAST(h.connection_id AS BIGINT) AS connection_id, TRY_CAST(e.stream_offset AS BIGINT) AS stream_offset, TRY_CAST(_signed_bits(CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END) AS BIGINT) AS fingerprint, TRY_CAST(_signed_bits(CASE WHEN e.unread_bytes = 0 THEN e.content_sum END) AS BIGINT) AS content_sum, TRY_CAST(coalesce(e.unread_bytes, e.dye_unread_bytes) AS BIGINT) AS unread_bytes, TRY_CAST(nullif(e.distinct_bytes, 0) AS BIGINT) AS distinct_bytes, TRY_CAST(e.anchors_dropped AS BIGINT) AS anchors_dropped, TRY_CAST(nullif(e.dye_hits, 0) AS BIGINT) AS dye_hits
 FROM internal.raw_part_event e
 JOIN internal.hosts o ON o.host_index = e.host_index
 LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
 LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
-)dyetrace"
-    R"dyetrace(LEFT JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.operation
+LEFT JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.operation
 UNION ALL BY NAME
 SELECT TRY_CAST(_event_id(e.host_index, e.cpu, e.sequence) AS BIGINT) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, TRY_CAST(e.start_ns AS BIGINT) AS start_ns, TRY_CAST(e.cpu AS INTEGER) AS cpu, TRY_CAST(c.process_id AS BIGINT) AS process_id, TRY_CAST(c.thread_id AS BIGINT) AS thread_id, TRY_CAST(c.pid AS INTEGER) AS pid, TRY_CAST(c.tid AS INTEGER) AS tid, TRY_CAST(c.ppid AS INTEGER) AS ppid, TRY_CAST(c.pid_in_namespace AS INTEGER) AS pid_in_namespace, c.comm AS comm, c.exe AS exe, TRY_CAST(c.uid AS BIGINT) AS uid, TRY_CAST(_signed_bits(c.cgroup_id) AS BIGINT) AS cgroup_id, c.container AS container, TRY_CAST(c.network_namespace AS BIGINT) AS network_namespace, _kind_name(e.kind) AS kind, e.name AS name, 'other' AS class, 'finished' AS state, e.text AS arguments, 1::DOUBLE AS weight
 FROM internal.raw_log_event e
@@ -403,6 +410,12 @@ FROM internal.raw_signal_event e
 JOIN internal.hosts o ON o.host_index = e.host_index
 LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
 CROSS JOIN internal.signal_sets s
+UNION ALL BY NAME
+SELECT TRY_CAST(_event_id(e.host_index, e.cpu, e.sequence) AS BIGINT) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, TRY_CAST(e.start_ns AS BIGINT) AS start_ns, TRY_CAST(e.duration_ns AS BIGINT) AS duration_ns, TRY_CAST(e.on_cpu AS INTEGER) AS cpu, TRY_CAST(c.process_id AS BIGINT) AS process_id, TRY_CAST(c.thread_id AS BIGINT) AS thread_id, TRY_CAST(c.pid AS INTEGER) AS pid, TRY_CAST(c.tid AS INTEGER) AS tid, TRY_CAST(c.ppid AS INTEGER) AS ppid, TRY_CAST(c.pid_in_namespace AS INTEGER) AS pid_in_namespace, c.comm AS comm, c.exe AS exe, TRY_CAST(c.uid AS BIGINT) AS uid, TRY_CAST(_signed_bits(c.cgroup_id) AS BIGINT) AS cgroup_id, c.container AS container, TRY_CAST(c.network_namespace AS BIGINT) AS network_namespace, 'probe' AS kind, p.name AS name, 'other' AS class, 'finished' AS state, TRY_CAST(e.result AS BIGINT) AS result, e.arguments AS arguments, 1::DOUBLE AS weight, TRY_CAST(_stack_id(e.host_index, e.stack_id) AS BIGINT) AS stack_id
+FROM internal.raw_probe_event e
+JOIN internal.hosts o ON o.host_index = e.host_index
+LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
+LEFT JOIN internal.probed_places p ON p.host_index = e.host_index AND p.probe_id = e.probe_id
 ;
 
 CREATE OR REPLACE VIEW calls AS FROM events WHERE parent_event_id IS NULL;
@@ -449,7 +462,8 @@ SELECT * REPLACE (object_id::BIGINT AS object_id, local_port::BIGINT AS local_po
        network_namespace, valid_from_ns
 FROM internal.handles WHERE family IS NOT NULL);
 CREATE OR REPLACE VIEW retransmissions AS
-SELECT * REPLACE (time_ns::BIGINT AS time_ns, cpu::BIGINT AS cpu, object_id::BIGINT AS object_id, local_port::BIGINT AS local_port, remote_port::BIGINT AS remote_port, connection_id::BIGINT AS connection_id, stream_offset::BIGINT AS stream_offset, bytes::BIGINT AS bytes, segments::BIGINT AS segments, missed_segments::BIGINT AS missed_segments) FROM (SELECT o.name AS host, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.time_ns, e.cpu, h.object_id, coalesce(h.local_address, n.local_address) AS local_address,
+)dyetrace"
+    R"dyetrace(SELECT * REPLACE (time_ns::BIGINT AS time_ns, cpu::BIGINT AS cpu, object_id::BIGINT AS object_id, local_port::BIGINT AS local_port, remote_port::BIGINT AS remote_port, connection_id::BIGINT AS connection_id, stream_offset::BIGINT AS stream_offset, bytes::BIGINT AS bytes, segments::BIGINT AS segments, missed_segments::BIGINT AS missed_segments) FROM (SELECT o.name AS host, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.time_ns, e.cpu, h.object_id, coalesce(h.local_address, n.local_address) AS local_address,
        coalesce(h.local_port, n.local_port) AS local_port, coalesce(h.remote_address, n.remote_address) AS remote_address,
        coalesce(h.remote_port, n.remote_port) AS remote_port, coalesce(h.connection_id, n.connection_id) AS connection_id, e.stream_offset, e.bytes, e.segments, e.missed_segments, CASE WHEN e.tcp_flags & 2 = 2 THEN 'SYN' WHEN e.tcp_flags & 1 = 1 THEN 'FIN' END AS tcp_flag,
        _congestion_state_name(e.congestion_state) AS congestion_state
@@ -464,6 +478,12 @@ CREATE OR REPLACE VIEW event_objects AS
 SELECT * REPLACE (event_id::BIGINT AS event_id, object_id::BIGINT AS object_id, poll_asked::BIGINT AS poll_asked, poll_events::BIGINT AS poll_events) FROM (SELECT _event_id(e.host_index, e.cpu, e.parent_sequence) AS event_id, _event_role_name(e.role) AS role, h.object_id, h.path,
        nullif(e.fd, -1) AS fd, nullif(e.range_begin, -1) AS range_begin, nullif(e.range_end, -1) AS range_end, e.asked_events AS poll_asked, e.events AS poll_events
 FROM internal.raw_event_object e LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id);
+CREATE OR REPLACE VIEW probes AS
+SELECT * REPLACE (watched_from_ns::BIGINT AS watched_from_ns) FROM (SELECT any_value(o.name) AS host, any_value(e.name) AS name, any_value(e.text) AS probe, min(e.time_ns) AS watched_from_ns
+FROM internal.raw_probed_place e JOIN internal.hosts o USING (host_index) GROUP BY e.host_index, e.probe_id);
+CREATE OR REPLACE VIEW stacks AS
+SELECT * REPLACE (stack_id::BIGINT AS stack_id) FROM (SELECT _stack_id(host_index, stack_id) AS stack_id, any_value(kernel_stack) AS kernel_stack, any_value(user_stack) AS user_stack
+FROM internal.raw_stack GROUP BY host_index, stack_id);
 CREATE OR REPLACE VIEW dyes AS
 SELECT * REPLACE (dye_id::BIGINT AS dye_id, length::BIGINT AS length, added_ns::BIGINT AS added_ns, removed_ns::BIGINT AS removed_ns) FROM (SELECT any_value(o.name) AS host, any_value(d.name) AS dye, d.dye_id,
        array_to_string([_dye_form_name(f) FOR f IN range(0, 9) IF (any_value(d.forms) >> f) & 1 = 1], ',') AS forms, any_value(d.length) AS length,
@@ -482,8 +502,7 @@ CREATE OR REPLACE VIEW anchors AS
 SELECT * REPLACE (event_id::BIGINT AS event_id, object_id::BIGINT AS object_id) FROM (SELECT _event_id(x.host_index, x.cpu, x.parent_sequence) AS event_id, x.position, _signed_bits(x.fingerprint) AS fingerprint,
        _signed_bits(CASE WHEN e.unread_bytes = 0 THEN x.prefix_sum END) AS prefix_sum, h.object_id,
        CASE WHEN x.second THEN e.file_offset2 ELSE coalesce(e.stream_offset::BIGINT, e.file_offset) END + x.position AS object_position
-)dyetrace"
-    R"dyetrace(FROM internal.raw_anchor x
+FROM internal.raw_anchor x
 LEFT JOIN (SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset, unread_bytes, handle2_id, file_offset2 FROM internal.raw_syscall_event
            UNION ALL SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset, unread_bytes, NULL, NULL FROM internal.raw_part_event) e
        ON e.host_index = x.host_index AND e.cpu = x.cpu AND e.sequence = x.parent_sequence
@@ -536,7 +555,8 @@ SELECT * REPLACE (contradiction::BIGINT AS contradiction, from_event::BIGINT AS 
        make_timestamp_ns(any_value(to_earliest_ns)::BIGINT) AS to_earliest, make_timestamp_ns(any_value(to_latest_ns)::BIGINT) AS to_latest
 FROM internal.derived_contradictions GROUP BY contradiction);
 COMMENT ON VIEW events IS 'one row per event, and one for each part of a call that carries several messages or control blocks (parent_event_id is the call''s): count calls in the view calls';
-COMMENT ON VIEW calls IS 'events without parts, the same columns: count(*) by name is how often each was called; what the parts of a call moved is in events only';
+)dyetrace"
+    R"dyetrace(COMMENT ON VIEW calls IS 'events without parts, the same columns: count(*) by name is how often each was called; what the parts of a call moved is in events only';
 COMMENT ON VIEW hosts IS 'kernels that were recorded';
 COMMENT ON VIEW processes IS 'processes that did something while watched; the last known name and program';
 COMMENT ON VIEW threads IS 'threads that did something while watched';
@@ -545,6 +565,8 @@ COMMENT ON VIEW object_names IS 'names that objects had, and from when to when t
 COMMENT ON VIEW sockets IS 'ends of sockets, a row per change';
 COMMENT ON VIEW retransmissions IS 'what TCP sent again, once each time, of sockets on which a recorded process made a call';
 COMMENT ON VIEW event_objects IS 'events that touched several objects: poll sets, passed descriptors, close_range; the bytes that fcntl locked; the messages of queues; what rename replaced';
+COMMENT ON VIEW probes IS 'places that were watched besides system calls (record --probe); events of kind probe have their names';
+COMMENT ON VIEW stacks IS 'how control came to where a probe fired (record --probe … --stacks), folded as flame graphs take it: the outermost function first';
 COMMENT ON VIEW dyes IS 'texts that were looked for (record --dye); the text itself is not in the trace';
 COMMENT ON VIEW dye_hits IS 'occurrences of dyes, each with the event that moved its last byte';
 COMMENT ON VIEW anchors IS 'places in the bytes that events moved which the content chose: equal fingerprints are equal bytes, wherever they are';
@@ -582,9 +604,8 @@ COMMENT ON COLUMN events.uid IS 'effective user';
 COMMENT ON COLUMN events.cgroup_id IS 'kernfs id of the cgroup';
 COMMENT ON COLUMN events.container IS 'container, from the cgroup''s path';
 COMMENT ON COLUMN events.network_namespace IS 'inode of the network namespace';
-)dyetrace"
-    R"dyetrace(COMMENT ON COLUMN events.kind IS 'syscall, tracepoint, probe, page_fault, block, io_uring, log, annotation, import';
-COMMENT ON COLUMN events.name IS 'what was called, signal_deliver, or what an imported event was; what socketcall of a 32-bit program carries has the name of that call';
+COMMENT ON COLUMN events.kind IS 'syscall, tracepoint, probe, page_fault, block, io_uring, log, annotation, import';
+COMMENT ON COLUMN events.name IS 'what was called, signal_deliver, the place of a probe, or what an imported event was; what socketcall of a 32-bit program carries has the name of that call';
 COMMENT ON COLUMN events.class IS 'file, metadata, network, pipe, process, memory, wait, block, other';
 COMMENT ON COLUMN events.abi IS 'x86_64, i386 or x32; arm64 or arm';
 COMMENT ON COLUMN events.state IS 'finished, or unfinished (its thread died or the recording stopped)';
@@ -624,7 +645,7 @@ COMMENT ON COLUMN events.unread_bytes IS 'bytes that could not be looked at; wit
 COMMENT ON COLUMN events.distinct_bytes IS 'byte values among 64 bytes, the most of two samples: 57 or so where content is compressed or encrypted; with --content=anchors; NULL below 64 bytes';
 COMMENT ON COLUMN events.anchors_dropped IS 'anchors after the last that is in the table anchors; with --content=anchors';
 COMMENT ON COLUMN events.dye_hits IS 'occurrences of dyes in the bytes that it moved, those that began in an earlier call left out; NULL: none';
-COMMENT ON COLUMN events.stack_id IS 'stack at the call';
+COMMENT ON COLUMN events.stack_id IS 'how control came there: table stacks; of probes with --stacks';
 COMMENT ON COLUMN events.cause_event_id IS 'event that made it happen';
 COMMENT ON COLUMN events.request_id IS 'request that it served';
 COMMENT ON COLUMN events.span_id IS 'span that it belongs to';

@@ -108,6 +108,8 @@ def event_joins(record):
     for field in ("syscall", "operation"):
         if field in fields:
             joins.append(f"LEFT JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.{field}")
+    if "probe_id" in fields:
+        joins.append("LEFT JOIN internal.probed_places p ON p.host_index = e.host_index AND p.probe_id = e.probe_id")
     if "signal" in fields:
         joins.append("CROSS JOIN internal.signal_sets s")
     return "\n".join(joins)

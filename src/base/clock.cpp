@@ -1,7 +1,9 @@
 #include "base/clock.h"
 
+#include <fmt/format.h>
 #include <time.h>
 
+#include <ctime>
 #include <limits>
 
 namespace dyetrace::base {
@@ -36,6 +38,14 @@ ClockSnapshot read_clock_snapshot() {
         }
     }
     return best;
+}
+
+std::string time_of_day(int64_t boot_ns) {
+    const int64_t wall_ns = wall_time_ns() - (boot_time_ns() - boot_ns);
+    const auto seconds = static_cast<std::time_t>(wall_ns / 1'000'000'000);
+    std::tm parts{};
+    localtime_r(&seconds, &parts);
+    return fmt::format("{:02}:{:02}:{:02}", parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
 }  // namespace dyetrace::base

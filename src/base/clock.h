@@ -15,6 +15,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <string>
 
 #include "base/check.h"
 
@@ -73,5 +74,8 @@ struct ClockSnapshot {
 };
 inline constexpr int kClockReadings = 5;  // an interruption spoils one of them, hardly all
 ClockSnapshot read_clock_snapshot();
+
+// "14:03:22": a moment of boot_time_ns(), as a clock on the wall of this machine said.
+std::string time_of_day(int64_t boot_ns);
 
 }  // namespace dyetrace::base

@@ -10,14 +10,10 @@
 #include <string_view>
 #include <utility>
 
-#include "probes/elf_file.h"
-#include "probes/function_types.h"
+#include "base/text.h"
+#include "capture/probe_places.h"
 #include "probes/kernel_types.h"
 #include "probes/probe_names.h"
-#include "probes/program_functions.h"
-#include "probes/program_path.h"
-#include "probes/tracepoints.h"
-#include "probes/usdt.h"
 
 namespace dyetrace::capture {
 namespace {
@@ -61,230 +57,18 @@ constexpr std::array<GeneralColumn, 12> kGeneralColumns{{
     {"user_stack", RowSource::kUserStack, Type::kText},
 }};
 
+// What recorded events have of their thread, besides `comm`.
+constexpr std::array<GeneralColumn, 2> kRecordedColumns{{
+    {kRecordedContext, RowSource::kContext, Type::kInteger, 32, false},
+    {kRecordedThread, RowSource::kThread, Type::kInteger, 64, false},
+}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kTaskValues{{
+    {kRecordedThreadStart, "start_boottime"},
+    {kRecordedProcessStart, "group_leader.start_boottime"},
+}};
+
 bool is_stack(RowSource source) {
     return source == RowSource::kKernelStack || source == RowSource::kUserStack;
-}
-
-Error no_value(const std::string& name, std::string_view why) {
-    return {ErrorCode::kInvalidArgument, fmt::format("the probe has no {}: {}", name, why)};
-}
-
-constexpr std::size_t kRegisterArguments = 6;  // of functions of C on x86-64; arm64 has 8
-
-// "arg0" to "arg5".
-Result<ProbeValue> register_argument(const std::string& path, bool is_in_user_memory) {
-    if (path.size() == 4 && path.starts_with("arg") && path[3] >= '0' &&
-        path[3] < '0' + static_cast<char>(kRegisterArguments)) {
-        return ProbeValue{.number = path[3] - '0',
-                          .is_signed = true,
-                          .is_in_user_memory = is_in_user_memory,
-                          .type = "register"};
-    }
-    return no_value(path,
-                    fmt::format("no types are known; arguments.arg0 to arguments.arg{} are what "
-                                "its registers hold",
-                                kRegisterArguments - 1));
-}
-
-// One place that a name means, and the values that it has.
-class Place {
-  public:
-    explicit Place(ProbePlace place) : place_(std::move(place)) {}
-    virtual ~Place() = default;
-    const ProbePlace& place() const { return place_; }
-    // Finds "arguments.PATH" by its path.
-    virtual Result<ProbeValue> argument(const std::string& path) const {
-        return no_value(path, "it has no arguments");
-    }
-    virtual Result<ProbeValue> result() const { return no_value("result", "it is no function"); }
-    virtual bool returns() const { return false; }
-
-  private:
-    ProbePlace place_;
-};
-
-using Places = std::vector<std::unique_ptr<Place>>;
-
-class TracepointPlace : public Place {
-  public:
-    explicit TracepointPlace(probes::Tracepoint point)
-        : Place({.kind = PlaceKind::kTracepoint,
-                 .name = point.category + ":" + point.name,
-                 .number = point.id}),
-          fields_(std::move(point.fields)) {}
-
-    Result<ProbeValue> argument(const std::string& path) const override {
-        return probes::value_named(fields_, path, place().name);
-    }
-
-  private:
-    probes::NamedValues fields_;
-};
-
-// Without types there is what the calling convention says of any function: the first arguments, and the result, as registers have them.
-class UserFunctionPlace : public Place {
-  public:
-    using Types = std::shared_ptr<const probes::FunctionTypes>;  // of all functions of the program
-
-    UserFunctionPlace(const std::string& file, probes::ProgramFunction function, Types types)
-        : Place({.kind = PlaceKind::kProgram,
-                 .name = function.shown,
-                 .file = file,
-                 .number = function.offset}),
-          function_(std::move(function)),
-          types_(std::move(types)) {}
-
-    Result<ProbeValue> argument(const std::string& path) const override {
-        auto value = register_argument(path, true);
-        return types_ && !value.ok() ? types_->argument(function_, path) : value;
-    }
-    Result<ProbeValue> result() const override {
-        auto typed = types_ ? types_->result(function_, "")
-                            : Result<ProbeValue>(Error(ErrorCode::kNotFound, ""));
-        return typed.ok() ? typed
-                          : ProbeValue{.start = ValueStart::kResult,
-                                       .is_signed = true,
-                                       .is_in_user_memory = true};
-    }
-    bool returns() const override { return true; }
-
-    static Result<Places> of(const ProbeName& name) {
-        TRY(const std::string path, probes::program_path(name.arguments.at(0)));
-        TRY(const auto functions, probes::ProgramFunctions::open(path));
-        TRY(const auto found, functions.matching(name.arguments.at(1)));
-        auto opened = probes::FunctionTypes::open(path);
-        const Types types =
-            opened.ok() ? std::make_shared<const probes::FunctionTypes>(std::move(opened).value())
-                        : nullptr;
-        Places places;
-        for (const probes::ProgramFunction& function : found) {
-            places.push_back(std::make_unique<UserFunctionPlace>(path, function, types));
-        }
-        return places;
-    }
-
-  private:
-    probes::ProgramFunction function_;
-    Types types_;
-};
-
-class KernelFunctionPlace : public Place {
-  public:
-    using Types = std::shared_ptr<probes::KernelTypes>;
-
-    KernelFunctionPlace(const std::string& name, Types types)
-        : Place({.kind = PlaceKind::kKernelFunction, .name = name, .file = name}),
-          types_(std::move(types)) {}
-
-    Result<ProbeValue> argument(const std::string& path) const override {
-        auto value = register_argument(path, false);
-        return value.ok() ? value : types_->value(place().name, path);
-    }
-    Result<ProbeValue> result() const override {
-        TRY(auto value, types_->result(place().name));
-        return value ? Result<ProbeValue>(*std::move(value))
-                     : no_value("result", "it returns nothing");
-    }
-    bool returns() const override { return true; }
-
-    static Result<Places> of(const ProbeName& name) {
-        TRY(auto opened, probes::KernelTypes::open({}));
-        const auto types = std::make_shared<probes::KernelTypes>(std::move(opened));
-        const std::string& pattern = name.arguments.at(0);
-        Places places;
-        for (const probes::KernelFunction& function : types->functions(pattern)) {
-            places.push_back(std::make_unique<KernelFunctionPlace>(function.name, types));
-        }
-        if (places.empty()) {
-            TRY(const auto arguments, types->arguments(pattern));  // which says what is near
-            return no_value(pattern, "it is not in this kernel");
-        }
-        return places;
-    }
-
-  private:
-    Types types_;
-};
-
-class UsdtPlace : public Place {
-  public:
-    UsdtPlace(const std::string& file, const probes::UsdtMark& mark, const probes::UsdtPlace& at)
-        : Place({.kind = PlaceKind::kProgram,
-                 .name = mark.provider + ":" + mark.name,
-                 .file = file,
-                 .number = at.offset,
-                 .semaphore = at.semaphore}),
-          at_(at) {}
-
-    Result<ProbeValue> argument(const std::string& path) const override {
-        for (const probes::NamedValue& argument : at_.arguments) {
-            if (argument.name == path) {
-                return argument.value;
-            }
-        }
-        for (const probes::LeftOutValue& refused : at_.left_out) {
-            if (refused.name == path) {
-                return no_value(path, refused.reason);
-            }
-        }
-        return no_value(path,
-                        fmt::format("{} has {} arguments", place().name, at_.arguments.size()));
-    }
-
-    static Result<Places> of(const ProbeName& name) {
-        TRY(const std::string path, probes::program_path(name.arguments.at(0)));
-        TRY(const auto program, probes::ElfFile::open(path));
-        TRY(const auto marks, probes::usdt_marks(program));
-        const bool has_provider = name.arguments.size() > 2;
-        TRY(const auto found,
-            probes::matching_marks(
-                program, marks, has_provider ? name.arguments[1] : "*", name.arguments.back()));
-        Places places;
-        for (const probes::UsdtMark& mark : found) {
-            for (const probes::UsdtPlace& at : mark.places) {
-                places.push_back(std::make_unique<UsdtPlace>(program.path(), mark, at));
-            }
-        }
-        return places;
-    }
-
-  private:
-    probes::UsdtPlace at_;
-};
-
-Places one(std::unique_ptr<Place> place) {
-    Places places;
-    places.push_back(std::move(place));
-    return places;
-}
-
-Result<Places> tracepoints_of(const ProbeName& name) {
-    TRY(const auto all, probes::Tracepoints::of_this_kernel());
-    TRY(auto found, all.find(name.arguments.at(0), name.arguments.at(1)));
-    return one(std::make_unique<TracepointPlace>(std::move(found)));
-}
-
-Result<Places> places_of(const ProbeName& name) {
-    switch (name.kind) {
-        case ProbeKind::kTracepoint:
-            return tracepoints_of(name);
-        case ProbeKind::kUserFunction:
-            return UserFunctionPlace::of(name);
-        case ProbeKind::kUsdt:
-            return UsdtPlace::of(name);
-        case ProbeKind::kTimer:
-            return one(std::make_unique<Place>(ProbePlace{
-                .kind = PlaceKind::kTimer,
-                .name = probes::to_text(name),
-                .number = static_cast<std::uint64_t>(probes::timer_period(name).count())}));
-        case ProbeKind::kSample:
-            return one(std::make_unique<Place>(ProbePlace{.kind = PlaceKind::kSample,
-                                                          .name = probes::to_text(name),
-                                                          .number = probes::sample_hz(name)}));
-        case ProbeKind::kKernelFunction:
-            return KernelFunctionPlace::of(name);
-    }
-    return Places();
 }
 
 ProbeColumn column_of(const std::string& name, ProbeValue value) {
@@ -351,22 +135,24 @@ Result<ProbeValue> value_of(const Place& place, const std::string& name) {
         fmt::format("a probe has no column '{}'; it has {}", name, fmt::join(names, ", ")));
 }
 
-Result<ProbeColumn> column_named(const Place& place, const std::string& name) {
-    for (const GeneralColumn& general : kGeneralColumns) {
-        if (general.name != name) {
-            continue;
-        }
-        if (general.source == RowSource::kDuration && !place.returns()) {
-            return no_value(name, "only a function has one");
-        }
-        return ProbeColumn{
-            .row = {.name = name,
+ProbeColumn column_of(const GeneralColumn& general) {
+    return {.row = {.name = std::string(general.name),
                     .type = general.type,
-                    .bytes = filter::kCommBytes,
+                    .bytes = general.type == Type::kText ? filter::kCommBytes : filter::kWord,
                     .bits = general.bits,
                     .is_signed = general.is_signed,
                     .is_stack = is_stack(general.source) || general.source == RowSource::kPlace},
             .source = general.source};
+}
+
+Result<ProbeColumn> column_named(const Place& place, const std::string& name) {
+    for (const GeneralColumn& general : kGeneralColumns) {
+        if (general.name == name && general.source == RowSource::kDuration && !place.returns()) {
+            return no_value(name, "only a function has one");
+        }
+        if (general.name == name) {
+            return column_of(general);
+        }
     }
     TRY(ProbeValue value, value_of(place, name));
     return column_of(name, std::move(value));
@@ -384,15 +170,9 @@ Result<void> add_place(std::vector<ProbeVariant>& variants,
                        std::vector<filter::RowColumn>& row,
                        std::size_t first,
                        const Place& place,
-                       const filter::AskedProbe& asked) {
-    ProbeVariant variant{.places = {place.place()}, .columns = {}};
-    for (const std::string& column : asked.columns) {
-        TRY(ProbeColumn found, column_named(place, column));
-        found.row.name = asked.name_of(column);
-        variant.columns.push_back(std::move(found));
-    }
-    for (std::size_t i = 0; i < asked.columns.size(); ++i) {
-        const filter::RowColumn& own = variant.columns[i].row;
+                       std::vector<ProbeColumn> columns) {
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        const filter::RowColumn& own = columns[i].row;
         if (variants.empty()) {
             row.push_back(own);
         } else if (row[first + i].type != own.type) {
@@ -402,12 +182,12 @@ Result<void> add_place(std::vector<ProbeVariant>& variants,
         }
     }
     for (ProbeVariant& other : variants) {
-        if (other.columns == variant.columns) {
+        if (other.columns == columns) {
             other.places.push_back(place.place());
             return {};
         }
     }
-    variants.push_back(std::move(variant));
+    variants.push_back({.places = {place.place()}, .columns = std::move(columns)});
     return {};
 }
 
@@ -418,10 +198,119 @@ Result<std::vector<ProbeVariant>> variants_of(const filter::AskedProbe& asked,
     const std::size_t first = row.size();
     std::vector<ProbeVariant> variants;
     for (const std::unique_ptr<Place>& place : places) {
-        TRY(add_place(variants, row, first, *place, asked));
+        std::vector<ProbeColumn> columns;
+        for (const std::string& column : asked.columns) {
+            TRY(ProbeColumn found, column_named(*place, column));
+            found.row.name = asked.name_of(column);
+            columns.push_back(std::move(found));
+        }
+        TRY(add_place(variants, row, first, *place, std::move(columns)));
     }
     return variants;
 }
+
+// What each place has of the columns that recorded events have, but for arguments.
+std::vector<std::string> recorded_names(const Places& places, RecordedStacks stacks) {
+    const auto all = [&](const auto& has) {
+        return std::all_of(
+            places.begin(), places.end(), [&](const auto& place) { return has(*place); });
+    };
+    std::vector<std::string> names{"comm", "time_ns", "cpu"};
+    if (places.size() > 1) {
+        names.emplace_back("function");
+    }
+    if (all([](const Place& place) { return place.returns(); })) {
+        names.emplace_back("duration_ns");
+    }
+    if (all([](const Place& place) { return place.result().ok(); })) {
+        names.emplace_back("result");
+    }
+    if (stacks.of_kernel) {
+        names.emplace_back("kernel_stack");
+    }
+    if (stacks.of_user) {
+        names.emplace_back("user_stack");
+    }
+    return names;
+}
+
+// Who ran: the same of all places.
+Result<std::vector<ProbeColumn>> task_columns() {
+    std::vector<ProbeColumn> columns;
+    for (const GeneralColumn& general : kRecordedColumns) {
+        columns.push_back(column_of(general));
+    }
+    TRY(auto types, probes::KernelTypes::open({}));
+    for (const auto& [name, path] : kTaskValues) {
+        TRY(ProbeValue value, types.task_value(path));
+        columns.push_back(column_of(std::string(name), std::move(value)));
+        columns.back().source = RowSource::kStrangerValue;
+    }
+    return columns;
+}
+
+std::size_t bytes_in_row(const ProbeColumn& column) {
+    return column.row.type == Type::kText && !column.row.is_stack ? column.row.bytes
+                                                                  : filter::kWord;
+}
+
+// Takes arguments that all places have, one after another, while a row has room.
+class ArgumentChoice {
+  public:
+    ArgumentChoice(const Places& places, const std::vector<ProbeColumn>& before) : places_(places) {
+        for (const ProbeColumn& column : before) {
+            take(bytes_in_row(column));
+        }
+    }
+
+    void choose(RecordedProbe& chosen) {
+        const probes::NamedValues all = places_.at(0)->arguments();
+        for (const probes::NamedValue& argument : all.values) {
+            if (const std::string reason = refuse(argument.name); reason.empty()) {
+                chosen.arguments.push_back(argument.name);
+            } else {
+                chosen.left_out.push_back(fmt::format("{}: {}", argument.name, reason));
+            }
+        }
+        for (const probes::LeftOutValue& left : all.left_out) {
+            if (!left.name.starts_with("common_")) {
+                chosen.left_out.push_back(fmt::format("{}: {}", left.name, left.reason));
+            }
+        }
+    }
+
+  private:
+    std::string refuse(const std::string& name) {
+        std::size_t bytes = 0;
+        std::optional<Type> type;
+        for (const std::unique_ptr<Place>& place : places_) {
+            auto value = place->argument(name);
+            if (!value.ok()) {
+                return fmt::format("{} has none", place->place().name);
+            }
+            const ProbeColumn column = column_of(name, std::move(value).value());
+            if (type && *type != column.row.type) {
+                return "it is a number at one place and text at another";
+            }
+            type = column.row.type;
+            bytes = std::max(bytes, bytes_in_row(column));
+        }
+        return take(bytes) ? "" : "an event has no room for it";
+    }
+
+    bool take(std::size_t bytes) {
+        if (used_ + bytes > filter::kRowBytesMax || values_ == filter::kRowValuesMax) {
+            return false;
+        }
+        used_ += bytes;
+        ++values_;
+        return true;
+    }
+
+    const Places& places_;
+    std::size_t used_ = filter::kWord;  // which of them are NULL
+    std::size_t values_ = 0;
+};
 
 // Where the joined values lie in the row.
 Result<RowJoin> join_of(const filter::ProbeQuestion& question,
@@ -451,6 +340,34 @@ Result<RowJoin> join_of(const filter::ProbeQuestion& question,
                        fmt::format("probes are joined by at most {} numbers", kJoinKeysMax));
 }
 
+// What the kernel has as a number: its text is not known where a condition is decided.
+const filter::Field* stack_in(const filter::Expression& e) {
+    if (e.field && e.field->is_stack) {
+        return &*e.field;
+    }
+    for (const filter::Expression& operand : e.operands) {
+        if (const filter::Field* const found = stack_in(operand)) {
+            return found;
+        }
+    }
+    return nullptr;
+}
+
+// A probe, and the condition after it: empty if there is none.
+std::pair<std::string, std::string> parted(const std::string& text) {
+    constexpr std::string_view kWhere = "where";
+    bool is_quoted = false;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        is_quoted = is_quoted != (text[at] == '\'');
+        const std::size_t word = text.find_first_not_of(" \t\n", at + 1);
+        if (!is_quoted && text[at] == ')' && word != std::string::npos &&
+            base::lower(text.substr(word, kWhere.size())) == kWhere) {
+            return {text.substr(0, at + 1), text.substr(word + kWhere.size())};
+        }
+    }
+    return {text, ""};
+}
+
 }  // namespace
 
 Result<Probe> find_probe(const filter::ProbeQuestion& question) {
@@ -469,6 +386,40 @@ Result<Probe> find_probe(const filter::ProbeQuestion& question) {
     }
     TRY(probe.layout, filter::RowLayout::of(probe.row));
     return probe;
+}
+
+Result<RecordedProbe> find_recorded_probe(const std::string& text, RecordedStacks stacks) {
+    const auto [probe_text, condition] = parted(text);
+    TRY(const ProbeName name, probes::parse_probe_name(probe_text));
+    TRY(const Places places, places_of(name));
+    TRY(const std::vector<ProbeColumn> task, task_columns());
+    const std::vector<std::string> names = recorded_names(places, stacks);
+    RecordedProbe recorded;
+    std::vector<filter::RowColumn>& row = recorded.probe.row;
+    for (const std::unique_ptr<Place>& place : places) {
+        std::vector<ProbeColumn> columns = task;
+        for (const std::string& own : names) {
+            TRY(ProbeColumn column, column_named(*place, own));
+            columns.push_back(std::move(column));
+        }
+        if (row.empty()) {
+            ArgumentChoice(places, columns).choose(recorded);
+        }
+        for (const std::string& argument : recorded.arguments) {
+            TRY(ProbeValue value, place->argument(argument));
+            columns.push_back(column_of(std::string(kArguments) + argument, std::move(value)));
+        }
+        TRY(add_place(recorded.probe.variants, row, 0, *place, std::move(columns)));
+    }
+    TRY(recorded.probe.layout, filter::RowLayout::of(row));
+    if (!condition.empty()) {
+        TRY(recorded.where, filter::Predicate::parse(condition, &recorded.probe.layout));
+        if (const filter::Field* const found = stack_in(recorded.where.expression())) {
+            return Error(ErrorCode::kUnsupported,
+                         fmt::format("a condition on {} is for what is recorded", found->name));
+        }
+    }
+    return recorded;
 }
 
 }  // namespace dyetrace::capture

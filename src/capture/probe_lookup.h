@@ -13,13 +13,37 @@
 //   user_str(arguments.NAME)               the same of a kernel function's argument that points into the process
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "base/result.h"
 #include "capture/kernel_probe.h"
+#include "filter/predicate.h"
 #include "filter/probe_question.h"
 
 namespace dyetrace::capture {
 
 // kNotFound, kInvalidArgument: there is no such place or value, with what is near; kUnsupported: not on this kernel.
 Result<Probe> find_probe(const filter::ProbeQuestion& question);
+
+// A probe each firing of which becomes an event: who and when, and all arguments that a row has room for.
+struct RecordedProbe {
+    Probe probe;
+    filter::Predicate where;             // over its row
+    std::vector<std::string> arguments;  // the last columns of its row, by name
+    std::vector<std::string> left_out;   // arguments that are not in it, and why
+};
+struct RecordedStacks {
+    bool of_kernel = false, of_user = false;
+};
+
+// The columns before the arguments, as far as it has them, by their names and in this order.
+inline constexpr std::string_view kRecordedContext = "_context";
+inline constexpr std::string_view kRecordedThread = "_thread";
+inline constexpr std::string_view kRecordedThreadStart = "_thread_start";
+inline constexpr std::string_view kRecordedProcessStart = "_process_start";
+
+// The same errors; `text` is the probe alone, or with a condition over what its events have: "kernel_function('vfs_read') WHERE duration_ns > 1000000".
+Result<RecordedProbe> find_recorded_probe(const std::string& text, RecordedStacks stacks);
 
 }  // namespace dyetrace::capture

@@ -5,6 +5,7 @@
 
 #include "capture/row_writer.h"
 #include "filter/assembler.h"
+#include "filter/bpf_row_condition.h"
 #include "kernel/abi.h"
 
 namespace dyetrace::capture {
@@ -21,7 +22,7 @@ constexpr std::ptrdiff_t kCounterAt = -8;   // index of a counter
 constexpr std::ptrdiff_t kJoinKeyAt =
     -32 - static_cast<std::ptrdiff_t>(8 * kJoinKeysMax);  // above the row
 
-constexpr int kRowsFlags = 0;  // who waits for rows is woken
+constexpr int kRowsFlags = BPF_RB_NO_WAKEUP;  // who reads them looks often enough
 
 class Writer {
   public:
@@ -31,6 +32,7 @@ class Writer {
           join_(request.join),
           maps_(request.maps),
           also_before_(request.also_before),
+          where_(request.where),
           first_(first) {}
 
     std::optional<std::vector<bpf_insn>> entered() && {
@@ -74,6 +76,8 @@ class Writer {
         if (grouping != nullptr) {
             grouping->count_row(code_, kRowAt, maps_.groups, out, pass);
             code_.jump(out);
+        } else if (where_ != nullptr) {
+            leave_unless_selected(out, pass);
         }
         code_.place(pass);
         hand_out(out);
@@ -101,9 +105,11 @@ class Writer {
     }
 
   private:
+    // A stack, too: when a function returns it is no longer on it.
     static bool is_of_entry(const ProbeColumn& column) {
-        return column.source == RowSource::kValue && column.value.start != ValueStart::kResult &&
-               column.value.start != ValueStart::kConstant;
+        return column.source == RowSource::kKernelStack || column.source == RowSource::kUserStack ||
+               (column.source == RowSource::kValue && column.value.start != ValueStart::kResult &&
+                column.value.start != ValueStart::kConstant);
     }
 
     // Where two probes are joined, the one before says whose they are: what belongs to it may happen to anybody.
@@ -131,6 +137,14 @@ class Writer {
 
     void leave_unless_watched(Label out) {
         const Label is_watched = code_.new_label();
+        const bool wants_context =
+            std::any_of(columns_->begin(), columns_->end(), [](const ProbeColumn& column) {
+                return column.source == RowSource::kContext;
+            });
+        if (wants_context && maps_.watched.all) {
+            code_.set(Register::k1, 0);
+            code_.store(Register::kFrame, kContextAt, Register::k1, 8);
+        }
         if (maps_.watched.by_address) {
             code_.call(BPF_FUNC_get_current_task);
             code_.store(Register::kFrame, kWordAt, Register::k0, 8);
@@ -150,7 +164,20 @@ class Writer {
         code_.calculate(
             BPF_AND, Register::k1, TASK_EXCLUDED | (maps_.watched.all ? 0 : TASK_WATCHED));
         code_.jump_if(BPF_JNE, Register::k1, maps_.watched.all ? 0 : TASK_WATCHED, out);
+        if (wants_context) {
+            code_.load(Register::k1, Register::k0, TASK_CONTEXT_AT, 4);
+            code_.store(Register::kFrame, kContextAt, Register::k1, 8);
+        }
         code_.place(is_watched);
+    }
+
+    void leave_unless_selected(Label out, Label pass) {
+        const Label is_not = code_.new_label();
+        filter::write_row_condition(code_, *where_, kRowAt, is_not, pass);
+        code_.jump(pass);
+        code_.place(is_not);
+        count(ProbeCounter::kFiltered);
+        code_.jump(out);
     }
 
     void count(ProbeCounter counter) {
@@ -265,6 +292,7 @@ class Writer {
     const RowJoin& join_;
     const ProbeMaps& maps_;
     const std::vector<ProbeColumn>* const also_before_;
+    const filter::Expression* const where_;
     std::size_t first_;  // place of the columns in the row
     Assembler code_;
     RowWriter row_{code_, layout_, maps_.stacks};

@@ -34,7 +34,7 @@ inline constexpr std::size_t kJoinKeysMax = 8;
 struct ProbeMaps {
     int calls = -1;    // hash of kCallKeyBytes and kCallBytes: calls under way
     int earlier = -1;  // LRU hash of 8 bytes for each joined value, and the row: the latest firings
-    int counters = -1;  // array of 64-bit numbers, by ProbeCounter
+    int counters = -1;  // array of 64-bit numbers per CPU, by ProbeCounter
     int rows = -1;      // ring buffer for rows that are handed out
     int stacks = -1;    // stack traces
     WatchedTasks watched;
@@ -50,6 +50,7 @@ enum class ProbeCounter : std::uint32_t {
     kNotKept,     // calls that found no room in `calls`
     kNotEntered,  // returns of calls that are not there
     kAlone,       // firings that none comes before
+    kFiltered,    // rows that a condition leaves out
     kCount,
 };
 
@@ -70,6 +71,8 @@ struct ProgramRequest {
     const ProbeMaps& maps;
     // The columns of the probe before, where it is the same one: one program does both, as the kernel chooses the order of two.
     const std::vector<ProbeColumn>* also_before = nullptr;
+    // Which rows are handed out, where none is counted.
+    const filter::Expression* where = nullptr;
 };
 Result<ProbePrograms> write_probe_programs(const ProgramRequest& request,
                                            const filter::BpfGrouping* grouping);

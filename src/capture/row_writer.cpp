@@ -76,6 +76,20 @@ void RowWriter::fill(const ProbeColumn& column, std::size_t number) {
             code_.set(Register::k1, kContext);
             code_.call(BPF_FUNC_get_attach_cookie);
             break;
+        case RowSource::kThread:
+            code_.call(BPF_FUNC_get_current_pid_tgid);
+            break;
+        case RowSource::kContext:
+            code_.load_frame(Register::k0, kContextAt, 8);
+            break;
+        case RowSource::kStrangerValue: {
+            const Label is_known = code_.new_label();
+            code_.load_frame(Register::k0, kContextAt, 8);
+            code_.jump_if(BPF_JNE, Register::k0, 0, is_known);
+            fill_value(column.value, number);
+            code_.place(is_known);
+            return;
+        }
         case RowSource::kKernelStack:
         case RowSource::kUserStack:
             return fill_stack(column.source == RowSource::kUserStack, number);
@@ -151,6 +165,10 @@ void RowWriter::load_start(const ProbeValue& value, Label failed) {
             return;
         case ValueStart::kConstant:
             code_.set_wide(kAt, static_cast<std::uint64_t>(value.number));
+            return;
+        case ValueStart::kTask:
+            code_.call(BPF_FUNC_get_current_task);
+            code_.set(kAt, Register::k0);
             return;
         case ValueStart::kContext:
             if (value.form == ValueForm::kInteger && value.hops.empty() &&

@@ -30,12 +30,15 @@ enum class RowSource : std::uint8_t {
     kPlace,  // the number of the place that the probe is attached to
     kKernelStack,
     kUserStack,
+    kThread,   // the process's number above the thread's
+    kContext,  // the id of the task's context, which the capture has announced; 0: it has none yet
+    kStrangerValue,  // a value of the task, where it has none
 };
 
 struct ProbeColumn {
     filter::RowColumn row;
     RowSource source = RowSource::kValue;
-    probes::ProbeValue value = {};  // of kValue
+    probes::ProbeValue value = {};  // of kValue and kStrangerValue
     bool operator==(const ProbeColumn&) const = default;
 };
 
@@ -50,6 +53,8 @@ const Machine& machine();
 inline constexpr filter::Register kContext = filter::Register::k6;
 inline constexpr std::ptrdiff_t kRowAt = -504;  // with a word before it
 inline constexpr std::ptrdiff_t kWordAt = -16;
+inline constexpr std::ptrdiff_t kContextAt =
+    -40;  // id of the task's context: of who is watched (probe_program.h); no join has it
 static_assert(kRowAt + static_cast<std::ptrdiff_t>(filter::kRowBytesMax) <= -264);
 
 inline void point_to(filter::Assembler& code, filter::Register to, std::ptrdiff_t frame_offset) {

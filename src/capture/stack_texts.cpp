@@ -8,10 +8,13 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/clock.h"
 #include "base/file.h"
 
 namespace dyetrace::capture {
 namespace {
+
+constexpr std::int64_t kLookNs = 50'000'000;
 
 std::string program_of(pid_t pid) {
     char path[PATH_MAX];
@@ -40,7 +43,19 @@ std::vector<std::uint64_t> StackTexts::frames_of(std::uint32_t id) const {
     return frames;
 }
 
+void StackTexts::read_kernel_names() {
+    if (!kernel_) {
+        auto names = probes::KernelNames::read();
+        kernel_.emplace(names.ok() ? std::move(names).value() : probes::KernelNames());
+    }
+}
+
 void StackTexts::look() {
+    const std::int64_t now = base::monotonic_time_ns();
+    if (now - looked_ns_ < kLookNs) {
+        return;
+    }
+    looked_ns_ = now;
     const auto names = base::list_folder("/proc");
     if (!names.ok()) {
         return;
@@ -48,17 +63,20 @@ void StackTexts::look() {
     for (const std::string& name : names.value()) {
         pid_t pid = 0;
         const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
-        if (error != std::errc() || end != name.data() + name.size()) {
-            continue;
+        if (error == std::errc() && end == name.data() + name.size()) {
+            look_at(pid);
         }
-        std::string program = program_of(pid);
-        if (program.empty()) {
-            continue;  // a thread of the kernel, or it ends
-        }
-        std::string& known = seen_[pid];
-        if (known != program && processes_.remember(pid)) {
-            known = std::move(program);
-        }
+    }
+}
+
+void StackTexts::look_at(pid_t pid) {
+    std::string program = program_of(pid);
+    if (program.empty()) {
+        return;  // a thread of the kernel, or it has ended
+    }
+    std::string& known = seen_[pid];
+    if (known != program && processes_.remember(pid)) {
+        known = std::move(program);
     }
 }
 
@@ -67,10 +85,7 @@ std::optional<std::string> StackTexts::of_kernel(std::uint32_t id) {
     if (frames.empty()) {
         return std::nullopt;
     }
-    if (!kernel_) {
-        auto names = probes::KernelNames::read();
-        kernel_.emplace(names.ok() ? std::move(names).value() : probes::KernelNames());
-    }
+    read_kernel_names();
     return folded(frames, [&](std::uint64_t address) { return kernel_->name_of(address); });
 }
 
@@ -79,6 +94,7 @@ std::optional<std::string> StackTexts::of_process(pid_t pid, std::uint32_t id) {
     if (frames.empty()) {
         return std::nullopt;
     }
+    look_at(pid);
     return folded(frames, [&](std::uint64_t address) { return processes_.name_of(pid, address); });
 }
 

@@ -3,7 +3,7 @@
 //   main;exec_simple_query;PortalRun           of a process
 //   entry_SYSCALL_64;ksys_read;vfs_read        of the kernel
 //
-// What a process has mapped is read while it lives: look() does so, several times a second. One that was shorter than that has
+// What a process has mapped is read while it lives: look() does so, several times a second, and who asks for its stack. One that was gone by then has
 // addresses in place of names. A stack ends with "…" where it was too deep, or where frames could not be followed any more.
 #pragma once
 
@@ -27,7 +27,10 @@ class StackTexts {
     // Reads stacks from a map of stack traces, which outlives this.
     explicit StackTexts(int stacks_map_fd) : map_fd_(stacks_map_fd) {}
 
-    // Remembers what new processes have mapped, and those that execute another program.
+    // Reads the names of the kernel's functions now: later there may be no right to.
+    void read_kernel_names();
+
+    // Remembers what new processes have mapped, and those that execute another program; at most some times a second.
     void look();
 
     // Nothing: there is no such stack.
@@ -35,9 +38,11 @@ class StackTexts {
     std::optional<std::string> of_process(pid_t pid, std::uint32_t id);
 
   private:
+    void look_at(pid_t pid);
     std::vector<std::uint64_t> frames_of(std::uint32_t id) const;
 
     int map_fd_;
+    std::int64_t looked_ns_ = 0;
     std::optional<probes::KernelNames> kernel_;
     probes::ProcessNames processes_;
     std::unordered_map<pid_t, std::string> seen_;  // the program of each process

@@ -120,6 +120,15 @@ std::string nearest_column(std::string_view name) {
                            : fmt::format(", did you mean '{}'?", nearest);
 }
 
+std::string nearest_field(std::string_view name, const RowLayout& row) {
+    std::vector<std::string_view> fields;
+    for (const Expression& field : row.fields()) {
+        fields.push_back(field.field->name);
+    }
+    const std::string_view nearest = base::nearest_word(name, fields);
+    return nearest.empty() ? "" : fmt::format(", did you mean '{}'?", nearest);
+}
+
 // Why a column cannot be in a condition that is decided while recording; empty: it can.
 std::string_view why_not(EventColumn column) {
     switch (column) {
@@ -244,7 +253,8 @@ Result<Expression> checked_column(std::string_view name, const RowLayout* row) {
     if (row != nullptr) {
         const Expression* const field = row->find(name);
         return field != nullptr ? Result<Expression>(*field)
-                                : refusal(fmt::format("the probe has no '{}'", name));
+                                : refusal(fmt::format(
+                                      "the probe has no '{}'{}", name, nearest_field(name, *row)));
     }
     const std::string wanted = lower(name);
     for (const auto& info : schema::event_columns()) {

@@ -108,8 +108,8 @@ class Lexer {
 
     Token name() {
         const std::size_t begin = at_;
-        while (is_name_part(peek())) {
-            at_ += 1;
+        while (is_name_part(peek()) || (peek() == '.' && is_name_start(peek(1)))) {
+            at_ += 1;  // a probe's columns have points: arguments.file.f_inode
         }
         return {TokenKind::kName, begin, std::string(condition_.substr(begin, at_ - begin)), 0, 0};
     }

@@ -75,6 +75,7 @@ struct directory_entry {
 };
 
 #define TASK_FLAGS_AT 64 /* byte of a task_state where its flags are */
+#define TASK_CONTEXT_AT 84 /* and the id of its context: 32 bits, 0 while it has none */
 
 /* What is known of a thread: task_state.flags. */
 enum task_flags {

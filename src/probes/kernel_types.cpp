@@ -257,4 +257,12 @@ Result<ProbeValue> KernelTypes::raw_tracepoint_value(const std::string& name,
     return signature.argument(path, name);
 }
 
+Result<ProbeValue> KernelTypes::task_value(std::string_view path) {
+    // that tracepoint gets a task, and every kernel has it
+    TRY(ProbeValue value, raw_tracepoint_value("sched_process_exit", "p." + std::string(path)));
+    value.start = ValueStart::kTask;
+    value.number = 0;
+    return value;
+}
+
 }  // namespace dyetrace::probes

@@ -50,6 +50,9 @@ class KernelTypes {
     Result<std::optional<ProbeValue>> result(const std::string& function);
     Result<ProbeValue> result_value(const std::string& function, std::string_view path);
 
+    // "group_leader.start_boottime" of the task that runs.
+    Result<ProbeValue> task_value(std::string_view path);
+
     // Those that the kernel and its modules have; a tracepoint's arguments are as its raw programs get them, before they become a record.
     std::vector<std::string> raw_tracepoints(const std::string& pattern);
     Result<NamedValues> raw_tracepoint_arguments(const std::string& name);

@@ -19,6 +19,7 @@ enum class ValueStart : std::uint8_t {
     kContext,   // number: byte of the program's context
     kRegister,  // number: byte of the register in pt_regs
     kConstant,  // number: the value itself
+    kTask,      // the address of the task that runs: its struct task_struct
 };
 
 enum class ValueForm : std::uint8_t {

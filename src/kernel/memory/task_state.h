@@ -46,6 +46,7 @@ struct task_state {
 };
 
 _Static_assert(__builtin_offsetof(struct task_state, flags) == TASK_FLAGS_AT, "user space knows it");
+_Static_assert(__builtin_offsetof(struct task_state, context_id) == TASK_CONTEXT_AT, "user space knows it");
 
 #ifdef WITHOUT_LOOPS /* before 5.11 there is no storage for tasks: by the address of one, and a program takes out what has ended */
 struct {

@@ -6,13 +6,17 @@
 
 namespace dyetrace::recorder {
 
-void confine_recorder(const base::Log& log, const std::string& writable) {
+void confine_recorder(const base::Log& log, const std::string& writable, bool names_stacks) {
+    std::vector<int> kept{CAP_BPF, CAP_PERFMON, CAP_SYS_NICE, CAP_KILL};
+    if (names_stacks) {
+        kept.insert(kept.end(), {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH});
+    }
     base::FileAccess files{.writable = {}};
     if (!writable.empty()) {
         files.writable.push_back(writable);
     }
     const Result<void> confined =
-        base::confine({.kept_capabilities = {CAP_BPF, CAP_PERFMON, CAP_SYS_NICE, CAP_KILL},
+        base::confine({.kept_capabilities = std::move(kept),
                        .files = std::move(files),
                        .may_use_network = true,  // sockets of `dyetrace dye` and of the agent
                        .may_use_loaded_bpf = true});

@@ -7,9 +7,8 @@
 
 namespace dyetrace::recorder {
 
-void FactWriter::attach(schema::Attachment kind, std::string_view text) {
-    constexpr std::size_t kTextMax = 4096;
-    text = text.substr(0, kTextMax);
+void FactWriter::attach(schema::Attachment kind, std::string_view text, std::size_t bytes_max) {
+    text = text.substr(0, bytes_max);
     const schema::AttachmentHeader header{
         static_cast<std::uint16_t>(kind), static_cast<std::uint16_t>(text.size()), 0};
     const std::size_t at = attachments_.size();
@@ -115,6 +114,47 @@ Result<void> FactWriter::write_namespace_name(std::uint32_t inode, std::string_v
     fact.time_ns = static_cast<std::uint64_t>(base::boot_time_ns());
     fact.network_namespace = inode;
     fact.attachments = static_cast<std::uint16_t>(attachments_.size());
+    return write(fact);
+}
+
+Result<void> FactWriter::write_probed_place(std::uint32_t probe_id,
+                                            std::string_view name,
+                                            std::string_view probe) {
+    attach(schema::Attachment::kName, name);
+    attach(schema::Attachment::kText, probe);
+    schema::ProbedPlace fact{};
+    fact.time_ns = static_cast<std::uint64_t>(base::boot_time_ns());
+    fact.probe_id = probe_id;
+    fact.attachments = static_cast<std::uint16_t>(attachments_.size());
+    return write(fact);
+}
+
+// Text that is not there has no attachment: NULL.
+Result<void> FactWriter::write_stack(std::uint32_t stack_id,
+                                     std::string_view kernel,
+                                     std::string_view user) {
+    if (!kernel.empty()) {
+        attach(schema::Attachment::kKernelStack, kernel, kernel.size());
+    }
+    if (!user.empty()) {
+        attach(schema::Attachment::kUserStack, user, user.size());
+    }
+    schema::Stack fact{};
+    fact.time_ns = static_cast<std::uint64_t>(base::boot_time_ns());
+    fact.stack_id = stack_id;
+    fact.attachments = static_cast<std::uint16_t>(attachments_.size());
+    return write(fact);
+}
+
+Result<void> FactWriter::write_thread(const ThreadFacts& thread) {
+    schema::TaskContext fact{};
+    fact.valid_from_ns = static_cast<std::uint64_t>(base::boot_time_ns());
+    fact.thread_start_ns = thread.thread_start_ns;
+    fact.process_start_ns = thread.process_start_ns;
+    fact.context_id = thread.context_id;
+    fact.pid = thread.pid;
+    fact.tid = thread.tid;
+    thread.comm.copy(reinterpret_cast<char*>(fact.comm), sizeof(fact.comm) - 1);
     return write(fact);
 }
 

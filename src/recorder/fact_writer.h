@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -14,6 +15,13 @@
 #include "schema/record.h"
 
 namespace dyetrace::recorder {
+
+// What is known of a thread that the kernel has not announced.
+struct ThreadFacts {
+    std::uint32_t context_id, pid, tid;
+    std::uint64_t process_start_ns, thread_start_ns;  // CLOCK_BOOTTIME
+    std::string comm;
+};
 
 class FactWriter {
   public:
@@ -39,10 +47,20 @@ class FactWriter {
     Result<void> write_shared_mapping(schema::SharedMapping mapping);
     Result<void> write_namespace_name(std::uint32_t inode, std::string_view name);
 
+    Result<void> write_probed_place(std::uint32_t probe_id,
+                                    std::string_view name,
+                                    std::string_view probe);
+    Result<void> write_stack(std::uint32_t stack_id,
+                             std::string_view kernel,
+                             std::string_view user);
+    Result<void> write_thread(const ThreadFacts& thread);
+
   private:
+    static constexpr std::size_t kTextMax = 4096;
+
     template <typename Record>
     Result<void> write(Record& record);
-    void attach(schema::Attachment kind, std::string_view text);
+    void attach(schema::Attachment kind, std::string_view text, std::size_t bytes_max = kTextMax);
 
     Append append_;
     std::uint64_t sequence_ = 0;

@@ -1,14 +1,12 @@
 #include "recorder/recording.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <ctime>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -22,6 +20,7 @@
 #include "recorder/gap_writer.h"
 #include "recorder/listener.h"
 #include "recorder/namespace_names.h"
+#include "recorder/own_usage.h"
 #include "recorder/payload_keeper.h"
 
 namespace dyetrace::recorder {
@@ -38,31 +37,6 @@ constexpr std::int64_t kFlushNs = trace::kFlushIntervalMs * std::int64_t{1'000'0
 constexpr std::int64_t kFlushLateNs = 10'000'000;  // then the flush hurries, too
 constexpr std::int64_t kTickNs = 1'000'000'000;
 
-std::uint64_t cpu_ns(int who) {
-    rusage usage{};
-    getrusage(who, &usage);
-    const auto ns = [](const timeval& time) {
-        return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u +
-               static_cast<std::uint64_t>(time.tv_usec) * 1000u;
-    };
-    return ns(usage.ru_utime) + ns(usage.ru_stime);
-}
-
-std::uint64_t peak_memory_bytes() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024u;
-}
-
-// "14:03:22", as a clock on the wall of this machine said.
-std::string time_of_day(std::int64_t boot_ns) {
-    const std::int64_t wall_ns = base::wall_time_ns() - (base::boot_time_ns() - boot_ns);
-    const auto seconds = static_cast<std::time_t>(wall_ns / 1'000'000'000);
-    std::tm parts{};
-    localtime_r(&seconds, &parts);
-    return fmt::format("{:02}:{:02}:{:02}", parts.tm_hour, parts.tm_min, parts.tm_sec);
-}
-
 }  // namespace
 
 struct Recording::State {
@@ -75,7 +49,8 @@ struct Recording::State {
     std::optional<DyeServer> dyes = std::nullopt;
     std::optional<NamespaceNames> namespaces = std::nullopt;  // with --node-by=netns
     CommandRedactor commands{options.secrets};
-    std::unique_ptr<PayloadKeeper> payload = nullptr;  // with --content=bytes
+    std::unique_ptr<PayloadKeeper> payload = nullptr;    // with --content=bytes
+    std::optional<ProbeRecorder> probes = std::nullopt;  // with --probe
     std::optional<trace::PayloadTotals> payload_totals = std::nullopt;
     std::int64_t ticked_ns = 0;
     // read by the thread of Background, too
@@ -91,12 +66,16 @@ struct Recording::State {
     void loop();
     bool must_hurry(bool hurrying) const;
     std::uint64_t drain();
+    std::uint64_t write_probes();
     void take(std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records);
     Result<void> append(std::uint32_t cpu,
                         schema::Stream stream,
                         std::span<const std::byte> records);
     Result<void> append_fact(std::span<const std::byte> record);
     Result<void> write_sources();
+    std::uint32_t own_cpu() const { return listener.capture().cpu_count(); }
+    std::uint32_t accounted_cpus() const;
+    capture::Accounting accounting_now(std::uint32_t cpu) const;
     capture::Accounting accounting(std::uint32_t cpu) const;
     capture::Accounting accounting() const;
     void write_losses();
@@ -135,6 +114,10 @@ Result<Recording> Recording::start(RecordingOptions options) {
     listen.watch_retransmissions = !listen.only_dyed;  // whose bytes they are is not known
     PayloadKeeper::prepare(listen, options.secrets);
     TRY(Listener listener, Listener::start(options.targets, listen));
+    std::optional<ProbeRecorder> probes;
+    if (!options.probes.probes.empty()) {
+        TRY(probes, ProbeRecorder::load(options.probes, listener.capture().watched_tasks()));
+    }
     trace::TraceInfo info;
     info.program = "dyetrace " + std::string(base::kVersion);
     info.options = options.as_given;
@@ -169,7 +152,8 @@ Result<Recording> Recording::start(RecordingOptions options) {
     if (state->options.capture.look_for_dyes) {
         state->dyes.emplace(std::move(dyes), *state->listener.capture().dyes(), *state->facts);
     }
-    state->gaps.emplace(*state->facts, cpus);
+    state->gaps.emplace(*state->facts, cpus + 1);
+    state->probes = std::move(probes);
     if (state->options.node_by == "netns") {
         state->namespaces.emplace(own_namespace);
     }
@@ -190,6 +174,9 @@ Result<void> Recording::State::begin() {
     flushed_ns = drained_ns.load();
     TRY(listener.attach());
     TRY(write_sources());
+    if (probes) {
+        TRY(probes->attach(*facts));
+    }
     for (const schema::SharedMapping& mapping : listener.capture().shared_memory()) {
         TRY(facts->write_shared_mapping(mapping));
     }
@@ -212,7 +199,10 @@ void Recording::State::abandon() {
 std::uint64_t Recording::State::drain() {
     const std::int64_t now = base::boot_time_ns();
     write_losses();
-    const std::uint64_t bytes = listener.capture().drain(
+    if (probes) {
+        probes->collect();
+    }
+    std::uint64_t bytes = listener.capture().drain(
         [this](std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records) {
             take(cpu, stream, records);
         },
@@ -231,10 +221,31 @@ std::uint64_t Recording::State::drain() {
     if (payload) {
         note(payload->write_until(static_cast<std::uint64_t>(now)));
     }
-    writer->complete_until(listener.capture().complete_ns());
+    bytes += write_probes();
+    writer->complete_until(
+        std::min(listener.capture().complete_ns(), probes ? probes->complete_ns() : UINT64_MAX));
     drained_ns = now;
     write_names(false);
     return bytes;
+}
+
+// Those that were collected: the capture has said by now who they are.
+std::uint64_t Recording::State::write_probes() {
+    if (!probes) {
+        return 0;
+    }
+    auto written = probes->write(
+        *facts,
+        [this](std::string text) {
+            return commands.is_idle() ? text : commands.hidden({std::move(text)})[0];
+        },
+        [this](std::span<const std::byte> event) {
+            return append(own_cpu(), schema::Stream::kEvents, event);
+        });
+    if (!written.ok()) {
+        note(written.error());
+    }
+    return written.ok() ? written.value() : 0;
 }
 
 void Recording::State::take(std::uint32_t cpu,
@@ -259,7 +270,7 @@ Result<void> Recording::State::append_fact(std::span<const std::byte> record) {
         trailer_facts.insert(trailer_facts.end(), record.begin(), record.end());
         return {};
     }
-    return append(listener.capture().cpu_count(), schema::Stream::kFacts, record);
+    return append(own_cpu(), schema::Stream::kFacts, record);
 }
 
 Result<void> Recording::State::append(std::uint32_t cpu,
@@ -278,11 +289,19 @@ Result<void> Recording::State::write_sources() {
     return {};
 }
 
+// The recorder's own number comes after those of CPUs: of events that it makes itself.
+std::uint32_t Recording::State::accounted_cpus() const {
+    return own_cpu() + (probes ? 1 : 0);
+}
+
+capture::Accounting Recording::State::accounting_now(std::uint32_t cpu) const {
+    return cpu == own_cpu() ? probes->accounting() : listener.capture().accounting(cpu);
+}
+
 // It includes what the disk did not take of what was handed out; all of it is known when the rings are drained for the last time.
 // Retransmissions are facts, which the trailer may hold.
 capture::Accounting Recording::State::accounting(std::uint32_t cpu) const {
-    capture::Accounting sum =
-        last_accounting.empty() ? listener.capture().accounting(cpu) : last_accounting[cpu];
+    capture::Accounting sum = last_accounting.empty() ? accounting_now(cpu) : last_accounting[cpu];
     if (writer->failed()) {
         sum.fail_to_write(sum.delivered - sum.retransmissions - writer->events_of(cpu));
     }
@@ -291,7 +310,7 @@ capture::Accounting Recording::State::accounting(std::uint32_t cpu) const {
 
 capture::Accounting Recording::State::accounting() const {
     capture::Accounting sum;
-    for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {
+    for (std::uint32_t cpu = 0; cpu < accounted_cpus(); ++cpu) {
         sum += accounting(cpu);
     }
     return sum;
@@ -299,10 +318,9 @@ capture::Accounting Recording::State::accounting() const {
 
 // What was lost since the rings were last emptied is a gap that began no earlier than that.
 void Recording::State::write_losses() {
-    for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {
-        note(gaps->write_losses(cpu,
-                                listener.capture().accounting(cpu),
-                                static_cast<std::uint64_t>(drained_ns.load())));
+    for (std::uint32_t cpu = 0; cpu < accounted_cpus(); ++cpu) {
+        note(gaps->write_losses(
+            cpu, accounting_now(cpu), static_cast<std::uint64_t>(drained_ns.load())));
     }
 }
 
@@ -322,7 +340,7 @@ void Recording::State::tick() {
     }
     write_names(true);
     note(facts->write_clocks());
-    for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {
+    for (std::uint32_t cpu = 0; cpu < accounted_cpus(); ++cpu) {
         note(facts->write_accounting(cpu, accounting(cpu)));
     }
 }
@@ -383,12 +401,15 @@ Result<void> Recording::State::finish() {
     if (dyes) {
         dyes->close();
     }
+    if (probes) {
+        probes->detach();
+    }
     note(listener.end());
     drain();
     note(gaps->write_not_run(listener.capture().accounting(),
                              static_cast<std::uint64_t>(listener.started_ns())));
-    for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {
-        last_accounting.push_back(listener.capture().accounting(cpu));
+    for (std::uint32_t cpu = 0; cpu < accounted_cpus(); ++cpu) {
+        last_accounting.push_back(accounting_now(cpu));
     }
     if (dyes) {
         note(dyes->write_lack());
@@ -412,11 +433,10 @@ Result<void> Recording::State::finish() {
 
 Result<void> Recording::State::write_trailer() {
     TRY(gaps->write_early_end(*writer->failure(), accounting(), writer->kept_until_ns()));
-    for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {
+    for (std::uint32_t cpu = 0; cpu < accounted_cpus(); ++cpu) {
         TRY(facts->write_accounting(cpu, accounting(cpu)));
     }
-    const auto own_cpu = static_cast<std::uint16_t>(listener.capture().cpu_count());
-    return writer->write_trailer(own_cpu, trailer_facts);
+    return writer->write_trailer(static_cast<std::uint16_t>(own_cpu()), trailer_facts);
 }
 
 Summary Recording::State::summary() const {
@@ -430,10 +450,15 @@ Summary Recording::State::summary() const {
     result.facts_lost = counted.facts_lost;
     result.events = writer->totals().events - writer->totals().followers;
     result.elapsed_ns = static_cast<std::uint64_t>(base::boot_time_ns() - listener.started_ns());
-    result.own_cpu_ns = cpu_ns(RUSAGE_SELF);
-    result.own_memory_bytes = peak_memory_bytes();
+    result.own_cpu_ns = recorder::own_cpu_ns();
+    result.own_memory_bytes = recorder::own_memory_bytes();
     result.dye_hits = dyes ? dyes->hits_text() : "";
     result.payload = payload_totals;
+    if (probes) {
+        result.probed = accounting(own_cpu()).delivered;
+        result.probes_lost = accounting(own_cpu()).lost_by_rings();
+        result.probes_missed = probes->missing();
+    }
     result.not_seen = listener.unseen();
     return result;
 }
@@ -450,15 +475,15 @@ Result<Summary> Recording::run(const base::Log& log, Companions& companions) {
     if (state.options.show_page) {
         companions.start_page();
     }
-    confine_recorder(log, state.options.trace_path);
+    confine_recorder(log, state.options.trace_path, state.options.probes.stacks.of_user);
     state.loop();
     const Result<void> finished = state.finish();
     Summary summary = state.summary();
     if (!finished.ok()) {
-        log.fail(finished.error().with_context(
-            fmt::format("the recording stopped early{}; events from {} on are missing",
-                        state.options.targets.command.empty() ? "" : ", the command goes on",
-                        time_of_day(static_cast<std::int64_t>(state.writer->kept_until_ns())))));
+        log.fail(finished.error().with_context(fmt::format(
+            "the recording stopped early{}; events from {} on are missing",
+            state.options.targets.command.empty() ? "" : ", the command goes on",
+            base::time_of_day(static_cast<std::int64_t>(state.writer->kept_until_ns())))));
         summary.failed = true;
     }
     summary.stored_bytes = base::bytes_in_folder(state.options.trace_path);

@@ -27,6 +27,7 @@
 #include "capture/secrets.h"
 #include "recorder/companions.h"
 #include "recorder/control.h"
+#include "recorder/probe_recorder.h"
 #include "recorder/targets.h"
 #include "recorder/test_clock.h"
 #include "trace/payload_file.h"
@@ -44,6 +45,7 @@ struct RecordingOptions {
     std::string node_by = "host";
     std::vector<capture::Dye> dyes;       // no two of the same name; `dyetrace dye add` names more
     capture::Secrets secrets;             // not part of the trace, nor what it was given
+    ProbeOptions probes;                  // watched besides system calls
     std::optional<TestClock> test_clock;  // in builds for tests
     bool seal = true;                     // start the sealer
     bool show_page = false;               // start the page
@@ -63,7 +65,10 @@ struct Summary {
     std::uint64_t not_run = 0;    // the kernel ran no program for them
     std::uint64_t filtered = 0;
     std::uint64_t facts_lost = 0;
-    std::uint64_t stored_bytes = 0;  // of the whole folder, as far as it is sealed
+    std::uint64_t probed = 0;                // of events: firings of probes
+    std::uint64_t probes_lost = 0;           // of lost
+    std::vector<std::string> probes_missed;  // a line each
+    std::uint64_t stored_bytes = 0;          // of the whole folder, as far as it is sealed
     std::uint64_t elapsed_ns = 0;
     std::uint64_t own_cpu_ns = 0;
     std::uint64_t own_memory_bytes = 0;

@@ -276,12 +276,12 @@ class EndToEndTest(unittest.TestCase):
         return process
 
     def record(self, *arguments, name="trace", status=0, **options):
-        """`dyetrace record -o … ARGUMENTS`; returns the trace and what the recorder said."""
+        """`dyetrace record -o … ARGUMENTS`; returns the trace, with what the recorder said and the command printed."""
         trace = Trace(self.path(name))
         options = {"capture_output": True, "text": True, "timeout": 4 * PATIENCE_S} | options
         done = subprocess.run([DYETRACE, "record", "-o", trace.path, *arguments], **options)
         self.assertEqual(done.returncode, status, done.stderr)
-        trace.said = done.stderr
+        trace.said, trace.printed = done.stderr, done.stdout
         return trace
 
     def start_recording(self, *arguments, name="trace", **options):

@@ -22,11 +22,14 @@ std::string losses_text(const recorder::Summary& summary) {
 }
 
 void warn_of_losses(const base::Log& log, const recorder::Summary& summary) {
-    if (summary.lost > 0) {
+    for (const std::string& line : summary.probes_missed) {
+        log.warn(line);
+    }
+    if (const std::uint64_t lost = summary.lost - summary.probes_lost; lost > 0) {
         log.warn(
             fmt::format("{} of {} events were lost because the rings were full; the table `gaps` "
                         "says when. A larger --ring helps",
-                        base::with_separators(summary.lost),
+                        base::with_separators(lost),
                         base::with_separators(summary.generated)));
     }
     if (summary.not_run > 0) {

@@ -64,6 +64,8 @@ struct RecordArguments {
     bool only_dyed = false;
     std::vector<std::string> redact;
     bool no_arguments = false;
+    std::vector<std::string> probes;
+    std::string stacks = "none";
     std::string test_clock;  // in builds for tests
     bool no_seal = false;
     bool show_page = false;
@@ -201,6 +203,9 @@ Result<recorder::RecordingOptions> make_options(const RecordArguments& arguments
         return Error(ErrorCode::kInvalidArgument,
                      "--only-dyed keeps nothing without a --dye, or --later-dyes");
     }
+    options.probes.probes = arguments.probes;
+    options.probes.stacks.of_kernel = arguments.stacks == "kernel" || arguments.stacks == "both";
+    options.probes.stacks.of_user = arguments.stacks == "user" || arguments.stacks == "both";
     if (!arguments.test_clock.empty()) {
         TRY(options.test_clock, recorder::TestClock::parse(arguments.test_clock));
         if (options.test_clock->at(static_cast<std::uint64_t>(base::boot_time_ns())) <= 1) {
@@ -216,6 +221,9 @@ Result<recorder::RecordingOptions> make_options(const RecordArguments& arguments
     const recorder::CommandRedactor redactor(options.secrets);
     targets.command = redactor.hidden(targets.command);
     options.as_given = targets.as_given();
+    for (const std::string& probe : arguments.probes) {
+        options.as_given.emplace_back("probe", probe);
+    }
     if (!options.capture.predicate.selects_all()) {
         options.as_given.emplace_back("where",
                                       redactor.hidden({options.capture.predicate.to_sql()})[0]);
@@ -252,6 +260,9 @@ void print_summary(const base::Log& log,
                         base::bytes_text(summary.own_memory_bytes)));
     if (!summary.dye_hits.empty()) {
         log.say("dye hits: " + summary.dye_hits);
+    }
+    if (summary.probed > 0) {
+        log.say(fmt::format("probes: {} of the events", base::with_separators(summary.probed)));
     }
     warn_of_losses(log, summary);
     if (summary.payload) {
@@ -384,6 +395,20 @@ void add_content_options(CLI::App& verb, RecordArguments& arguments) {
                   "Keep no command lines of programs: they may have secrets in them");
 }
 
+// What is watched besides system calls.
+void add_probe_options(CLI::App& verb, RecordArguments& arguments) {
+    auto* const probe =
+        verb.add_option("--probe",
+                        arguments.probes,
+                        "Keep each firing of this probe, too: \"kernel_function('vfs_read')\", "
+                        "tracepoint, user_function, usdt, timer, sample; may be repeated");
+    probe->allow_extra_args(false)->type_name("PROBE");
+    verb.add_option("--stacks", arguments.stacks, "With --probe: keep how control came there")
+        ->check(CLI::IsMember({"none", "kernel", "user", "both"}))
+        ->needs(probe)
+        ->type_name("WHOSE");
+}
+
 // Only --help uses this: with --on, `dyetrace` is another program (main.cpp, record_on.cpp) before this is parsed.
 void add_on(CLI::App& verb, OnArguments& arguments) {
     auto* const on =
@@ -447,6 +472,7 @@ void add_record(CLI::App& app, int& exit_status) {
         ->check(CLI::IsMember({"host", "netns", "container"}, CLI::ignore_case))
         ->type_name("KIND");
     add_content_options(*verb, *arguments);
+    add_probe_options(*verb, *arguments);
     add_on(*verb, arguments->on);
     add_agent_options(*verb, *arguments);
     verb->add_flag("--no-seal",
@@ -464,6 +490,7 @@ void add_record(CLI::App& app, int& exit_status) {
         "  dyetrace record -p 4711,4712 --duration 30s\n"
         "  dyetrace record -a --duration 1m --where \"class = 'file' and bytes > 100000\"\n"
         "  dyetrace record -P '/var/lib/*' --errors -- ./server\n"
+        "  dyetrace record --probe \"tracepoint('sched', 'sched_switch')\" -- ./load\n"
         "  dyetrace record -a --dye card=4929123456781234 --dye-forms base64,hex\n"
         "  dyetrace record --on all --collector traces.example.org -- ./load");
     verb->callback([arguments, &exit_status] { exit_status = run_record(*arguments); });

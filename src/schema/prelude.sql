@@ -63,16 +63,25 @@ CREATE OR REPLACE TABLE internal.flag_sets AS SELECT unnest(string_split(types, 
     'names': [split_part(w, '=', 1) FOR w IN string_split("values", ',')],
     'bits': [{'bit': _number_in(w), 'cover': coalesce(nullif(split_part(w, '/', 2), ''), '0')::UBIGINT, 'name': split_part(w, '=', 1)}
              FOR w IN string_split(bits, ',')], 'zero': zero, 'rest': rest, 'last': last} AS words FROM internal.flag_labels;
-CREATE OR REPLACE TABLE internal.syscalls AS
-WITH calls AS (SELECT name, unnest([0, 1, 2, 3, 4]) AS abi, unnest([x86_64, i386, coalesce(x32, x86_64), arm64, arm]) AS number,
-                      string_split(unnest([arguments, coalesce(arguments_i386, arguments), arguments, coalesce(arguments_arm64, arguments), coalesce(arguments_arm, arguments)]), ',') AS words,
-                      string_split(unnest([choices, choices, choices, coalesce(choices_arm64, choices), coalesce(choices_arm, choices)]), ',') AS choices, transfer, cuts FROM internal.call_labels),
-typed AS (SELECT *, [nullif(split_part(w, ':', 2), '') FOR w IN words] AS types FROM calls WHERE number IS NOT NULL),
+-- Each call by its number in each table of calls, and what it is given as text.
+CREATE OR REPLACE VIEW internal.numbered_calls AS
+SELECT abi, number, name, words, choices, transfer,
+       CASE WHEN contains(words, 'message_flags') THEN list_position([split_part(w, ':', 2) FOR w IN string_split(words, ',')], 'message_flags') END AS message_flags_at,
+       CASE WHEN cuts = 'allocate' AND abi IN (1, 4) THEN 'allocate_split' ELSE cuts END AS cuts
+FROM (SELECT name, transfer, cuts, unnest([0, 1, 2, 3, 4]) AS abi, unnest([x86_64, i386, coalesce(x32, x86_64), arm64, arm]) AS number,
+             unnest([arguments, coalesce(arguments_i386, arguments), arguments, coalesce(arguments_arm64, arguments), coalesce(arguments_arm, arguments)]) AS words,
+             unnest([choices, choices, choices, coalesce(choices_arm64, choices), coalesce(choices_arm, choices)]) AS choices FROM internal.call_labels)
+WHERE number IS NOT NULL;
+CREATE OR REPLACE TABLE internal.syscall_words AS
+WITH typed AS (SELECT * REPLACE (string_split(words, ',') AS words, string_split(choices, ',') AS choices), [nullif(split_part(w, ':', 2), '') FOR w IN string_split(words, ',')] AS types
+               FROM internal.numbered_calls),
 sets AS (SELECT map_from_entries(list((type, words))) AS by_type, list(type) FILTER (pair) AS pairs FROM internal.flag_sets)
 SELECT abi, number, name, coalesce(list_contains(pairs, types[3]), false) AS pair, ['"' || nullif(split_part(w, ':', 1), '') || '":' FOR w IN words] AS labels,
        types, list_transform(types, lambda word: by_type[word]) AS sets,
        map_from_entries([{'k': _command_of(w), 'v': {'kind': _type_of_choice(w), 'words': by_type[_type_of_choice(w)]}} FOR w IN choices]) AS choices,
-       transfer, list_position(types, 'message_flags') AS message_flags_at, CASE WHEN cuts = 'allocate' AND abi IN (1, 4) THEN 'allocate_split' ELSE cuts END AS cuts FROM typed, sets;
+       transfer, message_flags_at, cuts FROM typed, sets;
+-- What `events` joins. A program that says arguments and signals sooner needs no words, and puts tables without them here.
+CREATE OR REPLACE TABLE internal.syscalls AS FROM internal.syscall_words;
 -- What an event does with the bytes of its objects, out of what its call does. MSG_PEEK (2) leaves them where they are. With MSG_ERRQUEUE (8192) what
 -- comes is no byte of the object: the kernel gives back what the socket had sent. vmsplice follows the mode in which its pipe is open.
 CREATE OR REPLACE MACRO _message_flags(flags_at, argument2, argument3) AS CASE flags_at WHEN 3 THEN argument2 WHEN 4 THEN argument3 ELSE 0 END;
@@ -123,15 +132,18 @@ CREATE OR REPLACE MACRO _arguments_text(labels, types, sets, pair, choices, a0, 
 CREATE OR REPLACE MACRO _arguments(abi, syscall, labels, types, sets, pair, choices, a0, a1, a2, a3, a4, a5, name, name2) AS
     _arguments_text(labels, types, sets, pair, choices, a0, a1, a2, a3, a4, a5, name, name2);
 -- A signal: signals.cpp does the same in C++. Codes that any signal may have are not above 0, but for SI_KERNEL (128).
-CREATE OR REPLACE TABLE internal.signal_sets AS SELECT any_value(words) FILTER (type = 'signal') AS signals,
+CREATE OR REPLACE TABLE internal.signal_words AS SELECT any_value(words) FILTER (type = 'signal') AS signals,
     any_value(words) FILTER (type = 'signal_code') AS codes FROM internal.flag_sets;
+CREATE OR REPLACE TABLE internal.signal_sets AS FROM internal.signal_words;
 CREATE OR REPLACE MACRO _signal_code_number(signal, code) AS
     (CASE WHEN code > 0 AND code <> 128 THEN signal::UBIGINT << 32 ELSE 0::UBIGINT END) | (code::BIGINT & 4294967295)::UBIGINT;
-CREATE OR REPLACE MACRO _signal_text(signals, codes, signal, code, pid, uid, status, utime, stime, timer, overrun, v, address) AS
+CREATE OR REPLACE MACRO _signal_words(signals, codes, signal, code, pid, uid, status, utime, stime, timer, overrun, v, address) AS
     '{' || concat_ws(',', array_to_string(list_transform([signal::UBIGINT, _signal_code_number(signal, code)],
         lambda n, i: ['"signal":', '"code":'][i] || _argument_text('signal', [signals, codes][i], n)), ','),
     '"pid":' || pid, '"uid":' || uid, '"status":' || status, '"utime":' || utime, '"stime":' || stime, '"timer":' || timer,
     '"overrun":' || overrun, '"value":' || v, '"address":"' || format('{:#x}', address) || '"') || '}';
+CREATE OR REPLACE MACRO _signal_text(signals, codes, signal, code, pid, uid, status, utime, stime, timer, overrun, v, address) AS
+    _signal_words(signals, codes, signal, code, pid, uid, status, utime, stime, timer, overrun, v, address);
 -- A relative name is joined to the directory that it starts from; '.', '..' and '//' are taken out of the text, as no link is followed.
 CREATE OR REPLACE MACRO _plain_path(p) AS CASE WHEN p IS NULL OR p = '/' OR NOT regexp_matches(p, '(^|/)\.{0,2}(/|$)') THEN p ELSE
     '/' || coalesce(array_to_string(list_reduce(list_prepend([]::VARCHAR[], list_transform(string_split(p, '/'), lambda part: [part])),

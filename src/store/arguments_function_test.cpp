@@ -72,7 +72,7 @@ constexpr const char* kBothForms =
     "k.choices, e.argument0, e.argument1, "
     "e.argument2, e.argument3, e.argument4, e.argument5, e.name, e.name2) AS macros FROM "
     "internal.raw_syscall_event e LEFT JOIN "
-    "internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall)";
+    "internal.syscall_words k ON k.abi = e.abi AND k.number = e.syscall)";
 
 TEST(ArgumentsFunction, says_of_every_call_what_the_macro_says) {
     constexpr std::uint64_t kSeed = 11;
@@ -97,6 +97,50 @@ TEST(ArgumentsFunction, says_of_every_call_what_the_macro_says) {
     EXPECT_EQ(ask(*database,
                   std::string("SELECT name, argument0, ours, macros ") + kBothForms +
                       " WHERE ours IS DISTINCT FROM macros LIMIT 10"),
+              "");
+}
+
+TEST(ArgumentsFunction, says_of_every_signal_what_the_macro_says) {
+    constexpr std::uint64_t kSeed = 12;
+    std::mt19937_64 random(kSeed);
+    StoreFixture fixture;
+    auto writer = trace::SegmentWriter::create(fixture.folder(), 0).value();
+    constexpr std::uint32_t kSignals = 65, kEach = 40;
+    std::uint64_t sequence = 0;
+    for (std::uint32_t signal = 0; signal < kSignals; ++signal) {
+        for (std::uint32_t i = 0; i < kEach; ++i) {
+            schema::SignalEvent event{};
+            event.header.sequence = sequence++;
+            event.signal = signal;
+            event.code = static_cast<std::int32_t>(random() % 200) - 60;
+            event.present = static_cast<std::uint32_t>(random() % 64);
+            event.sender_pid = static_cast<std::uint32_t>(random());
+            event.sender_uid = static_cast<std::uint32_t>(random());
+            event.status = static_cast<std::int32_t>(random());
+            event.timer = static_cast<std::int32_t>(random());
+            event.overrun = static_cast<std::int32_t>(random());
+            event.user_ticks = random();
+            event.system_ticks = random();
+            event.value = random();
+            event.address = random();
+            writer.append(0, schema::Stream::kEvents, schema::build(event).bytes()).value();
+        }
+    }
+    writer.close().value();
+    fixture.folder().finish().value();
+    const auto database = fixture.database();
+    const std::string both =
+        "FROM (SELECT _signal_json(e.signal, e.code, e.sender_pid, e.sender_uid, e.status, "
+        "e.user_ticks, e.system_ticks, e.timer, "
+        "e.overrun, e.value, e.address) AS ours, _signal_words(s.signals, s.codes, e.signal, "
+        "e.code, e.sender_pid, e.sender_uid, "
+        "e.status, e.user_ticks, e.system_ticks, e.timer, e.overrun, e.value, e.address) AS macros "
+        "FROM internal.raw_signal_event e "
+        "CROSS JOIN internal.signal_words s)";
+    EXPECT_EQ(ask(*database, "SELECT count(*), count(ours) " + both),
+              std::to_string(sequence) + " " + std::to_string(sequence) + "\n");
+    EXPECT_EQ(ask(*database,
+                  "SELECT ours, macros " + both + " WHERE ours IS DISTINCT FROM macros LIMIT 10"),
               "");
 }
 

@@ -196,7 +196,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path,
     TRY(register_record_scan(parts->engine, parts->source));
     TRY(register_record_scan(parts->engine, parts->new_source, kNewRecords));
     TRY(parts->derived.add_functions(parts->engine));
-    TRY(register_arguments_function(parts->engine));
+    TRY(register_argument_functions(parts->engine));
     parts->definitions.add(schema::labels_sql());
     parts->definitions.add(schema::macros_sql());
     parts->definitions.add(kArgumentsByFunction);

@@ -14,10 +14,14 @@ bool is_in_name(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// Each once, in lower case, as SQL compares names.
+// Each once, in lower case, as SQL compares names. What lines of comment name is not wanted.
 std::vector<std::string> words_of(std::string_view sql) {
     std::vector<std::string> words;
     for (std::size_t at = 0; at < sql.size();) {
+        if ((at == 0 || sql[at - 1] == '\n') && sql.substr(at).starts_with("--")) {
+            at = std::min(sql.find('\n', at), sql.size());
+            continue;
+        }
         const std::size_t begin = at;
         while (at < sql.size() && is_in_name(sql[at])) {
             ++at;

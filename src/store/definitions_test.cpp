@@ -36,6 +36,7 @@ constexpr const char* kHalves =
     "CREATE OR REPLACE MACRO half(n) AS n / 2;\n"
     "CREATE OR REPLACE TABLE internal.numbers (n INTEGER);\n"
     "INSERT INTO internal.numbers VALUES (4);\n"
+    "-- A comment may name what nobody needs: other.\n"
     "CREATE OR REPLACE VIEW halves AS SELECT half(n) AS h FROM internal.numbers;\n"
     "CREATE OR REPLACE VIEW other AS SELECT 1 AS halves\n";
 

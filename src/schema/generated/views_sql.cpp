@@ -159,16 +159,25 @@ CREATE OR REPLACE TABLE internal.flag_sets AS SELECT unnest(string_split(types, 
     'names': [split_part(w, '=', 1) FOR w IN string_split("values", ',')],
     'bits': [{'bit': _number_in(w), 'cover': coalesce(nullif(split_part(w, '/', 2), ''), '0')::UBIGINT, 'name': split_part(w, '=', 1)}
              FOR w IN string_split(bits, ',')], 'zero': zero, 'rest': rest, 'last': last} AS words FROM internal.flag_labels;
-CREATE OR REPLACE TABLE internal.syscalls AS
-WITH calls AS (SELECT name, unnest([0, 1, 2, 3, 4]) AS abi, unnest([x86_64, i386, coalesce(x32, x86_64), arm64, arm]) AS number,
-                      string_split(unnest([arguments, coalesce(arguments_i386, arguments), arguments, coalesce(arguments_arm64, arguments), coalesce(arguments_arm, arguments)]), ',') AS words,
-                      string_split(unnest([choices, choices, choices, coalesce(choices_arm64, choices), coalesce(choices_arm, choices)]), ',') AS choices, transfer, cuts FROM internal.call_labels),
-typed AS (SELECT *, [nullif(split_part(w, ':', 2), '') FOR w IN words] AS types FROM calls WHERE number IS NOT NULL),
+-- Each call by its number in each table of calls, and what it is given as text.
+CREATE OR REPLACE VIEW internal.numbered_calls AS
+SELECT abi, number, name, words, choices, transfer,
+       CASE WHEN contains(words, 'message_flags') THEN list_position([split_part(w, ':', 2) FOR w IN string_split(words, ',')], 'message_flags') END AS message_flags_at,
+       CASE WHEN cuts = 'allocate' AND abi IN (1, 4) THEN 'allocate_split' ELSE cuts END AS cuts
+FROM (SELECT name, transfer, cuts, unnest([0, 1, 2, 3, 4]) AS abi, unnest([x86_64, i386, coalesce(x32, x86_64), arm64, arm]) AS number,
+             unnest([arguments, coalesce(arguments_i386, arguments), arguments, coalesce(arguments_arm64, arguments), coalesce(arguments_arm, arguments)]) AS words,
+             unnest([choices, choices, choices, coalesce(choices_arm64, choices), coalesce(choices_arm, choices)]) AS choices FROM internal.call_labels)
+WHERE number IS NOT NULL;
+CREATE OR REPLACE TABLE internal.syscall_words AS
+WITH typed AS (SELECT * REPLACE (string_split(words, ',') AS words, string_split(choices, ',') AS choices), [nullif(split_part(w, ':', 2), '') FOR w IN string_split(words, ',')] AS types
+               FROM internal.numbered_calls),
 sets AS (SELECT map_from_entries(list((type, words))) AS by_type, list(type) FILTER (pair) AS pairs FROM internal.flag_sets)
 SELECT abi, number, name, coalesce(list_contains(pairs, types[3]), false) AS pair, ['"' || nullif(split_part(w, ':', 1), '') || '":' FOR w IN words] AS labels,
        types, list_transform(types, lambda word: by_type[word]) AS sets,
        map_from_entries([{'k': _command_of(w), 'v': {'kind': _type_of_choice(w), 'words': by_type[_type_of_choice(w)]}} FOR w IN choices]) AS choices,
-       transfer, list_position(types, 'message_flags') AS message_flags_at, CASE WHEN cuts = 'allocate' AND abi IN (1, 4) THEN 'allocate_split' ELSE cuts END AS cuts FROM typed, sets;
+       transfer, message_flags_at, cuts FROM typed, sets;
+-- What `events` joins. A program that says arguments and signals sooner needs no words, and puts tables without them here.
+CREATE OR REPLACE TABLE internal.syscalls AS FROM internal.syscall_words;
 -- What an event does with the bytes of its objects, out of what its call does. MSG_PEEK (2) leaves them where they are. With MSG_ERRQUEUE (8192) what
 -- comes is no byte of the object: the kernel gives back what the socket had sent. vmsplice follows the mode in which its pipe is open.
 CREATE OR REPLACE MACRO _message_flags(flags_at, argument2, argument3) AS CASE flags_at WHEN 3 THEN argument2 WHEN 4 THEN argument3 ELSE 0 END;
@@ -205,14 +214,14 @@ CREATE OR REPLACE MACRO _number_texts(labels, types, sets, numbers) AS '{' || co
 CREATE OR REPLACE MACRO _given_texts(choices, command, v, name, name2) AS {
     'chosen': CASE WHEN choices IS NOT NULL THEN _chosen_text(choices[command & 4294967295::UBIGINT], v) END,
     'name': CASE WHEN name IS NOT NULL THEN to_json(name)::VARCHAR END, 'name2': CASE WHEN name2 IS NOT NULL THEN to_json(name2)::VARCHAR END};
-CREATE OR REPLACE MACRO _mixed_texts(labels, types, sets, given, numbers) AS '{' || coalesce(array_to_string(list_transform(numbers,
+)dyetrace"
+    R"dyetrace(CREATE OR REPLACE MACRO _mixed_texts(labels, types, sets, given, numbers) AS '{' || coalesce(array_to_string(list_transform(numbers,
     lambda v, i: labels[i] || CASE types[i] WHEN 'by_command' THEN given.chosen WHEN 'name' THEN given.name WHEN 'name2' THEN given.name2
         ELSE _argument_text(types[i], sets[i], v) END), ','), '') || '}';
 CREATE OR REPLACE MACRO _arguments_text(labels, types, sets, pair, choices, a0, a1, a2, a3, a4, a5, name, name2) AS
     CASE WHEN labels IS NULL THEN NULL
     WHEN list_has_any(types, ['by_command', 'name', 'name2']) THEN list_transform(
-)dyetrace"
-    R"dyetrace(        [_given_texts(choices, CASE WHEN types[2] = 'by_command' THEN a0 ELSE a1 END, CASE WHEN types[2] = 'by_command' THEN a1 ELSE a2 END, name, name2)],
+        [_given_texts(choices, CASE WHEN types[2] = 'by_command' THEN a0 ELSE a1 END, CASE WHEN types[2] = 'by_command' THEN a1 ELSE a2 END, name, name2)],
         lambda given: _mixed_texts(labels, types, sets, given, [a0, a1, a2, a3, a4, a5]))[1]
     ELSE _number_texts(labels, types, sets,
         [a0, a1, CASE WHEN pair THEN ((a1 & 4294967295::UBIGINT) << 32) | (a2 & 4294967295::UBIGINT) ELSE a2 END, a3, a4, a5]) END;
@@ -220,15 +229,18 @@ CREATE OR REPLACE MACRO _arguments_text(labels, types, sets, pair, choices, a0, 
 CREATE OR REPLACE MACRO _arguments(abi, syscall, labels, types, sets, pair, choices, a0, a1, a2, a3, a4, a5, name, name2) AS
     _arguments_text(labels, types, sets, pair, choices, a0, a1, a2, a3, a4, a5, name, name2);
 -- A signal: signals.cpp does the same in C++. Codes that any signal may have are not above 0, but for SI_KERNEL (128).
-CREATE OR REPLACE TABLE internal.signal_sets AS SELECT any_value(words) FILTER (type = 'signal') AS signals,
+CREATE OR REPLACE TABLE internal.signal_words AS SELECT any_value(words) FILTER (type = 'signal') AS signals,
     any_value(words) FILTER (type = 'signal_code') AS codes FROM internal.flag_sets;
+CREATE OR REPLACE TABLE internal.signal_sets AS FROM internal.signal_words;
 CREATE OR REPLACE MACRO _signal_code_number(signal, code) AS
     (CASE WHEN code > 0 AND code <> 128 THEN signal::UBIGINT << 32 ELSE 0::UBIGINT END) | (code::BIGINT & 4294967295)::UBIGINT;
-CREATE OR REPLACE MACRO _signal_text(signals, codes, signal, code, pid, uid, status, utime, stime, timer, overrun, v, address) AS
+CREATE OR REPLACE MACRO _signal_words(signals, codes, signal, code, pid, uid, status, utime, stime, timer, overrun, v, address) AS
     '{' || concat_ws(',', array_to_string(list_transform([signal::UBIGINT, _signal_code_number(signal, code)],
         lambda n, i: ['"signal":', '"code":'][i] || _argument_text('signal', [signals, codes][i], n)), ','),
     '"pid":' || pid, '"uid":' || uid, '"status":' || status, '"utime":' || utime, '"stime":' || stime, '"timer":' || timer,
     '"overrun":' || overrun, '"value":' || v, '"address":"' || format('{:#x}', address) || '"') || '}';
+CREATE OR REPLACE MACRO _signal_text(signals, codes, signal, code, pid, uid, status, utime, stime, timer, overrun, v, address) AS
+    _signal_words(signals, codes, signal, code, pid, uid, status, utime, stime, timer, overrun, v, address);
 -- A relative name is joined to the directory that it starts from; '.', '..' and '//' are taken out of the text, as no link is followed.
 CREATE OR REPLACE MACRO _plain_path(p) AS CASE WHEN p IS NULL OR p = '/' OR NOT regexp_matches(p, '(^|/)\.{0,2}(/|$)') THEN p ELSE
     '/' || coalesce(array_to_string(list_reduce(list_prepend([]::VARCHAR[], list_transform(string_split(p, '/'), lambda part: [part])),
@@ -328,7 +340,8 @@ known AS (
     FROM processes LEFT JOIN commands USING (process_id)),
 told AS (
     SELECT *, min(words) OVER same IS DISTINCT FROM max(words) OVER same AS is_ambiguous
-    FROM known WINDOW same AS (PARTITION BY host_index, program))
+)dyetrace"
+    R"dyetrace(    FROM known WINDOW same AS (PARTITION BY host_index, program))
 SELECT process_id::BIGINT AS process_id, host_index, program || CASE WHEN is_ambiguous AND words <> '' THEN ' ' || words ELSE '' END || '[' || pid || ']' AS process, exe FROM told;
 
 -- What ended waits: woken_by(event), woken_by_each(list of events). All of it is found by what a wait itself says, without a pass over the trace (docs/causality.md).
@@ -336,8 +349,7 @@ CREATE OR REPLACE MACRO _poll_calls() AS ['poll', 'ppoll', 'ppoll_time64', 'sele
 CREATE OR REPLACE MACRO _futex_calls() AS ['futex', 'futex_time64'];
 CREATE OR REPLACE MACRO _sleep_calls() AS ['nanosleep', 'clock_nanosleep', 'clock_nanosleep_time64'];
 CREATE OR REPLACE MACRO _polled_words(object_type, path, local_port, remote_address, remote_port) AS nullif(CASE
-)dyetrace"
-    R"dyetrace(    WHEN object_type = 'socket' AND remote_port IS NULL AND local_port IS NOT NULL THEN 'clients of :' || local_port
+    WHEN object_type = 'socket' AND remote_port IS NULL AND local_port IS NOT NULL THEN 'clients of :' || local_port
     ELSE _target_label(NULL, object_type, path, local_port, remote_address, remote_port) END, '?');
 CREATE OR REPLACE MACRO woken_by_each(waits) AS TABLE
 WITH asked AS (SELECT DISTINCT id::UBIGINT AS wait, (id::UBIGINT >> 54)::USMALLINT AS host_index, ((id::UBIGINT >> 42) & 4095)::USMALLINT AS cpu, id::UBIGINT & 4398046511103 AS sequence
@@ -370,7 +382,7 @@ signals AS (
   SELECT own.wait, arg_min(_event_id(e.host_index, e.cpu, e.sequence), e.start_ns) AS event_id, min(e.start_ns) AS start_ns, any_value(own.thread_id) AS thread_id,
          arg_min(_argument_text('signal', s.signals, e.signal::UBIGINT)[2:-2], e.start_ns) AS what
   FROM internal.raw_signal_event e JOIN own ON is_interrupted AND e.host_index = own.host_index AND e.start_ns BETWEEN own.start_ns AND own.end_ns + 1000000000
-  JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id AND c.thread_id = own.thread_id CROSS JOIN internal.signal_sets s GROUP BY own.wait),
+  JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id AND c.thread_id = own.thread_id CROSS JOIN internal.signal_words s GROUP BY own.wait),
 rows AS (
   SELECT wait, rule, NULL::UBIGINT AS event_id, NULL::UBIGINT AS start_ns, NULL::UBIGINT AS thread_id, object_id, fd, what, poll_events FROM named
   UNION ALL SELECT wait, CASE WHEN count(*) OVER (PARTITION BY wait) = 1 THEN 'wake' ELSE 'one_of' END, event_id, start_ns, thread_id, NULL, NULL, what, NULL FROM wakes

@@ -104,6 +104,12 @@ Result<ProbeRecorder> ProbeRecorder::load(const ProbeOptions& options,
     return made;
 }
 
+Result<filter::Predicate> ProbeRecorder::without_its_calls(const filter::Predicate& predicate) {
+    TRY(const filter::Predicate own,
+        filter::Predicate::parse("name NOT IN ('uretprobe', 'uprobe')"));
+    return predicate.and_also(own);
+}
+
 Result<void> ProbeRecorder::attach(FactWriter& facts) {
     for (const std::unique_ptr<One>& one : probes_) {
         auto attached = one->loaded->attach();

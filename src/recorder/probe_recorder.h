@@ -43,6 +43,9 @@ class ProbeRecorder {
     static Result<ProbeRecorder> load(const ProbeOptions& options,
                                       const capture::WatchedTasks& watched);
 
+    // Where a probed function returns, the kernel goes through a system call of its own, which the program knows nothing of.
+    static Result<filter::Predicate> without_its_calls(const filter::Predicate& predicate);
+
     // Says what is watched, too.
     Result<void> attach(FactWriter& facts);
     void detach();

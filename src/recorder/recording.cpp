@@ -112,6 +112,9 @@ Result<Recording> Recording::start(RecordingOptions options) {
     listen.host = host.name;
     listen.dyes = dyes.patterns();
     listen.watch_retransmissions = !listen.only_dyed;  // whose bytes they are is not known
+    if (!options.probes.probes.empty()) {
+        TRY(listen.predicate, ProbeRecorder::without_its_calls(listen.predicate));
+    }
     PayloadKeeper::prepare(listen, options.secrets);
     TRY(Listener listener, Listener::start(options.targets, listen));
     std::optional<ProbeRecorder> probes;

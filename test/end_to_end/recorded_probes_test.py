@@ -64,6 +64,8 @@ class RecordedProbesTest(support.EndToEndTest):
             f"SELECT count(*) AS calls FROM events p JOIN processes USING (process_id) WHERE kind = 'probe' AND p.exe = '{FUNCTIONS}' AND p.pid = processes.pid AND ends_with(processes.command, 'orders {ORDERS}')"
         )
         self.assertEqual(row["calls"], ORDERS)
+        # what the kernel calls to come back from a probed function is no call of the program
+        self.assertEqual(trace.number("SELECT count(*) FROM events WHERE name IN ('uretprobe', 'uprobe')"), 0)
         last = trace.number("SELECT max(start_ns) FROM events WHERE kind = 'probe'")
         self.assertLess(trace.number(f"SELECT count(*) FROM events WHERE kind = 'syscall' AND name = 'exit_group' AND start_ns < {last}"), 1)
         self.assertEqual(rows_of(trace, "SELECT name, probe FROM probes"), [{"name": "work", "probe": function("work")}])

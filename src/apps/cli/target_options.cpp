@@ -66,7 +66,7 @@ void add_target_options(CLI::App& verb, TargetOptions& options) {
         ->check(&refuse_pid)
         ->type_name("PID[,PID]");
     verb.add_flag("-a,--all", options.all, "Watch every process of the system");
-    verb.add_option("--duration", options.duration, "Stop after this time: 500ms, 90s, 5m")
+    verb.add_option("--duration,--for", options.duration, "Stop after this time: 500ms, 90s, 5m")
         ->type_name("TIME");
     verb.add_option("command", options.command, "Command to run and watch, after --")
         ->type_name("CMD");

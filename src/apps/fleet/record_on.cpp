@@ -302,7 +302,8 @@ void add_record_on(CLI::App& app, const std::vector<std::string>& command, int& 
     add_fleet_options(*verb, arguments->fleet);
     verb->add_option("-o,--output", arguments->output, "Name of the trace on the collector")
         ->type_name("NAME");
-    verb->add_option("--duration", arguments->duration, "Stop after this time")->type_name("TIME");
+    verb->add_option("--duration,--for", arguments->duration, "Stop after this time")
+        ->type_name("TIME");
     verb->allow_extras();
     verb->footer(
         "All other options of `dyetrace record` are for the hosts.\n\n"

@@ -33,6 +33,17 @@ TEST(Parser, reads_what_duckdb_reads) {
     EXPECT_EQ(read("requested > 0xfff"), "requested > 4095");
 }
 
+TEST(Parser, names_of_a_probes_values_have_points) {
+    const RowLayout row =
+        RowLayout::of({{.name = "arguments.file.f_pos"}, {.name = "result"}}).value();
+    EXPECT_EQ(Predicate::parse("arguments.file.f_pos > 5", &row).value().to_sql(),
+              "\"arguments.file.f_pos\" > 5");
+    EXPECT_EQ(Predicate::parse("arguments.file.fpos > 5", &row).error().text(),
+              "at character 1: the probe has no 'arguments.file.fpos', did you mean "
+              "'arguments.file.f_pos'?");
+    EXPECT_TRUE(read("a.b = 1").starts_with("REFUSED at character 1: there is no column 'a.b'"));
+}
+
 TEST(Parser, binds_as_duckdb_binds) {
     EXPECT_EQ(read("pid = 1 or pid = 2 and uid = 3"), "pid = 1 OR (pid = 2 AND uid = 3)");
     EXPECT_EQ(read("not pid = 1 and uid = 3"), "NOT (pid = 1) AND uid = 3");

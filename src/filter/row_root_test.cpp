@@ -44,7 +44,7 @@ const std::vector<const char*> kConditions = {"TRUE",
                                               "\"str(arguments.path)\" = '/etc/passwd'",
                                               "NOT (\"str(arguments.path)\" IN ('/a', '/b'))",
                                               "starts_with(\"str(arguments.path)\", '/etc')",
-                                              "\"arguments.size\" % 10 = 3"};
+                                              "arguments.size % 10 = 3"};
 const std::vector<const char*> kKeys = {"pid",
                                         "\"arguments.size\"",
                                         "result",

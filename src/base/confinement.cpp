@@ -16,7 +16,9 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <filesystem>
 #include <span>
+#include <system_error>
 
 #include "base/fd.h"
 
@@ -272,6 +274,23 @@ Result<void> give_up_system_calls(const Confinement& confinement) {
 }
 
 }  // namespace
+
+bool needs_capability_for(const std::string& path) {
+    std::error_code error;
+    std::filesystem::path at = std::filesystem::weakly_canonical(path, error);
+    struct stat status {};
+    if (error || (::stat(at.c_str(), &status) == 0 && status.st_uid != ::geteuid())) {
+        return true;
+    }
+    for (; at.has_relative_path(); at = at.parent_path()) {
+        const bool is_closed = ::stat(at.c_str(), &status) != 0 ||
+                               (status.st_uid != ::geteuid() && (status.st_mode & S_IXOTH) == 0);
+        if (is_closed) {
+            return true;
+        }
+    }
+    return false;
+}
 
 Result<void> confine(const Confinement& confinement) {
     Result<void> done;

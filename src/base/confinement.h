@@ -31,6 +31,9 @@ struct Confinement {
         false;  // maps, links and iterators of programs that are loaded; no new program or map
 };
 
+// Whether only a capability lets this user into a folder, or through those above it: root's, in a home that is closed to others.
+bool needs_capability_for(const std::string& path);
+
 // An Error says what could not be given up; the rest was.
 Result<void> confine(const Confinement& confinement);
 

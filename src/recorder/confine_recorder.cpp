@@ -11,6 +11,9 @@ void confine_recorder(const base::Log& log, const std::string& writable, bool na
     if (names_stacks) {
         kept.insert(kept.end(), {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH});
     }
+    if (!writable.empty() && base::needs_capability_for(writable)) {
+        kept.insert(kept.end(), {CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH});
+    }
     base::FileAccess files{.writable = {}};
     if (!writable.empty()) {
         files.writable.push_back(writable);

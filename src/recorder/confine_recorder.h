@@ -6,7 +6,8 @@
 // for CAP_BPF even there), CAP_SYS_NICE to go before the programs when a ring fills, and CAP_KILL to hand signals on to a command that became
 // another user. /proc of others is read before that only, but where stacks of programs are to have names: then CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH are kept, to read
 // what processes have mapped. No new program or map of BPF, no ptrace(), mount, key, module or change of user, no
-// other program; files are written in the trace only. The command was started before and keeps all that it had.
+// other program; files are written in the trace only. A trace that lies in a folder which is closed
+// to this user, as a home is to root without them, needs CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH. The command was started before and keeps all that it had.
 #pragma once
 
 #include <string>

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -483,6 +482,7 @@ Result<Summary> Recording::run(const base::Log& log, Companions& companions) {
     const Result<void> finished = state.finish();
     Summary summary = state.summary();
     if (!finished.ok()) {
+        state.folder.leave();
         log.fail(finished.error().with_context(fmt::format(
             "the recording stopped early{}; events from {} on are missing",
             state.options.targets.command.empty() ? "" : ", the command goes on",

@@ -288,7 +288,7 @@ Result<void> TraceFolder::finish() {
     info_.state = TraceState::kFinished;
     TRY(base::rename_file(finished_path(path_), info_path(path_)));
     ::unlink(recording_path(path_).c_str());
-    recording_.reset();
+    leave();
     return {};
 }
 

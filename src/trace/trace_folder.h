@@ -98,6 +98,9 @@ class TraceFolder {
     // The recorder: all segments are closed. Needs no room on the disk.
     Result<void> finish();
 
+    // The recorder, when it cannot finish: for others it has died. Nobody waits for it any longer.
+    void leave() { recording_.reset(); }
+
     // The recorder, when nothing was recorded: removes its files, and the folder if create() made it.
     void discard();
 

@@ -223,6 +223,21 @@ class LinksTest(support.EndToEndTest):
             self.one_line(done.stderr)
         self.assertFalse(os.path.exists(self.path("ran")))
 
+    def test_a_trace_lies_in_a_home_that_is_closed_to_others(self):
+        """As `sudo dyetrace record` in one: root enters it by a capability only, which a recorder has given up by the end."""
+        home = self.path("home")
+        os.mkdir(home, 0o700)
+        shutil.chown(home, "nobody")
+        for output in ("near", self.path("home/far")):
+            done = subprocess.run([support.DYETRACE, "record", "-o", output, "--", "true"], cwd=home, capture_output=True, text=True, timeout=support.PATIENCE_S)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("nothing lost", done.stderr)
+            self.assertNotIn("error", done.stderr)
+            trace = support.Trace(os.path.join(home, output))
+            self.assertEqual(trace.info()["state"], "finished")
+            self.assertGreater(trace.number("SELECT count(*) FROM events"), 5)
+            self.assertEqual(trace.rows("FROM gaps"), [])
+
     def test_what_is_exported_replaces_a_link(self):
         trace = self.record("--", "true")
         self.link_of_nobody("tmp/out", "victim/precious")

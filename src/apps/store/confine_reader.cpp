@@ -1,12 +1,8 @@
 #include "apps/store/confine_reader.h"
 
 #include <linux/capability.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <system_error>
 
 #include "base/file.h"
 
@@ -16,24 +12,6 @@ namespace {
 std::string temporary_parent() {
     const char* const parent = std::getenv("TMPDIR");
     return parent != nullptr ? parent : "/tmp";
-}
-
-// Whether only a capability lets this user into a folder, or through those above it.
-bool is_of_another(const std::string& path) {
-    std::error_code error;
-    std::filesystem::path at = std::filesystem::weakly_canonical(path, error);
-    struct stat status {};
-    if (error || (::stat(at.c_str(), &status) == 0 && status.st_uid != ::geteuid())) {
-        return true;
-    }
-    for (; at.has_relative_path(); at = at.parent_path()) {
-        const bool is_closed = ::stat(at.c_str(), &status) != 0 ||
-                               (status.st_uid != ::geteuid() && (status.st_mode & S_IXOTH) == 0);
-        if (is_closed) {
-            return true;
-        }
-    }
-    return false;
 }
 
 base::Confinement confinement_of(const std::vector<std::string>& traces,
@@ -52,7 +30,7 @@ base::Confinement confinement_of(const std::vector<std::string>& traces,
     }
     base::Confinement confinement{};
     for (const std::string& path : files.writable) {
-        if (path != temporary_parent() && is_of_another(path)) {
+        if (path != temporary_parent() && base::needs_capability_for(path)) {
             confinement.kept_capabilities = {CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH};
         }
     }

@@ -35,7 +35,7 @@ kill $server; wait $server; true
 BOTH_ARGUMENTS = """
 SELECT count(*) AS calls, count(DISTINCT k.name) AS names, count(*) FILTER (v.arguments IS DISTINCT FROM _arguments_text(k.labels, k.types, k.sets, k.pair,
     k.choices, e.argument0, e.argument1, e.argument2, e.argument3, e.argument4, e.argument5, e.name, e.name2)) AS different
-FROM internal.raw_syscall_event e LEFT JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
+FROM internal.raw_syscall_event e LEFT JOIN internal.syscall_words k ON k.abi = e.abi AND k.number = e.syscall
 JOIN events v ON v.event_id = _event_id(e.host_index, e.cpu, e.sequence)
 """
 

@@ -259,7 +259,7 @@ Result<std::uint32_t> ProbeRecorder::stack_of(One& one,
     return found->second;
 }
 
-// As JSON, as the arguments of calls are.
+// Writes them as JSON, which the arguments of calls are, too.
 void ProbeRecorder::append_arguments(const One& one,
                                      const filter::RowValues& row,
                                      const Hide& hide) {

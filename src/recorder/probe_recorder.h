@@ -36,7 +36,7 @@ struct ProbeOptions {
 class ProbeRecorder {
   public:
     using Append = std::function<Result<void>(std::span<const std::byte> event)>;
-    // Of text that the kernel or a program had, what may be kept.
+    // Takes text that the kernel or a program had, and returns what may be kept of it.
     using Hide = std::function<std::string(std::string text)>;
 
     // Loaded, not attached. The error says which probe it is about.

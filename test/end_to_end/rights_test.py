@@ -224,7 +224,7 @@ class LinksTest(support.EndToEndTest):
         self.assertFalse(os.path.exists(self.path("ran")))
 
     def test_a_trace_lies_in_a_home_that_is_closed_to_others(self):
-        """As `sudo dyetrace record` in one: root enters it by a capability only, which a recorder has given up by the end."""
+        """A recorder is started there as by `sudo dyetrace record`: root enters it by a capability only, which a recorder has given up by the end."""
         home = self.path("home")
         os.mkdir(home, 0o700)
         shutil.chown(home, "nobody")

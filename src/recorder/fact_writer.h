@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +10,7 @@
 #include "base/result.h"
 #include "capture/capture.h"
 #include "recorder/dye_set.h"
+#include "recorder/record_writer.h"
 #include "schema/record.h"
 
 namespace dyetrace::recorder {
@@ -25,8 +24,7 @@ struct ThreadFacts {
 
 class FactWriter {
   public:
-    using Append = std::function<Result<void>(std::span<const std::byte> record)>;
-    explicit FactWriter(Append append) : append_(std::move(append)) {}
+    explicit FactWriter(RecordWriter::Append append) : writer_(std::move(append)) {}
 
     Result<void> write_coverage(const capture::Source& source);
     Result<void> write_clocks();
@@ -56,16 +54,7 @@ class FactWriter {
     Result<void> write_thread(const ThreadFacts& thread);
 
   private:
-    static constexpr std::size_t kTextMax = 4096;
-
-    template <typename Record>
-    Result<void> write(Record& record);
-    void attach(schema::Attachment kind, std::string_view text, std::size_t bytes_max = kTextMax);
-
-    Append append_;
-    std::uint64_t sequence_ = 0;
-    std::vector<std::byte> attachments_;
-    std::vector<std::byte> bytes_;
+    RecordWriter writer_;
 };
 
 }  // namespace dyetrace::recorder

@@ -4,13 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/json_string.h"
 #include "base/text.h"
-#include "schema/record_info.h"
 
 namespace dyetrace::recorder {
 namespace {
@@ -110,7 +109,8 @@ Result<filter::Predicate> ProbeRecorder::without_its_calls(const filter::Predica
     return predicate.and_also(own);
 }
 
-Result<void> ProbeRecorder::attach(FactWriter& facts) {
+Result<void> ProbeRecorder::attach(FactWriter& facts, RecordWriter::Append events) {
+    events_.emplace(std::move(events));
     for (const std::unique_ptr<One>& one : probes_) {
         auto attached = one->loaded->attach();
         if (!attached.ok()) {
@@ -148,15 +148,13 @@ void ProbeRecorder::collect() {
     collected_ns_ = static_cast<std::uint64_t>(now);
 }
 
-Result<std::uint64_t> ProbeRecorder::write(FactWriter& facts,
-                                           const Hide& hide,
-                                           const Append& append) {
+Result<std::uint64_t> ProbeRecorder::write(FactWriter& facts, const Hide& hide) {
     std::uint64_t bytes = 0;
     for (const std::unique_ptr<One>& one : probes_) {
         const std::size_t row_bytes = one->found.probe.layout.bytes();
         for (std::span<const std::byte> rows = one->rows; !rows.empty();
              rows = rows.subspan(row_bytes)) {
-            TRY(write_row(*one, rows.first(row_bytes), facts, hide, append));
+            TRY(write_row(*one, rows.first(row_bytes), facts, hide));
         }
         bytes += one->rows.size();
         one->rows.clear();
@@ -167,8 +165,7 @@ Result<std::uint64_t> ProbeRecorder::write(FactWriter& facts,
 Result<void> ProbeRecorder::write_row(One& one,
                                       std::span<const std::byte> row,
                                       FactWriter& facts,
-                                      const Hide& hide,
-                                      const Append& append) {
+                                      const Hide& hide) {
     const filter::RowValues values(row);
     const auto number = [&](std::size_t column) { return number_of(one.found, values, column); };
     schema::ProbeEvent event{};
@@ -189,22 +186,8 @@ Result<void> ProbeRecorder::write_row(One& one,
     TRY(event.stack_id, stack_of(one, values, facts));
     event.present |= event.stack_id != 0 ? schema::ProbeEvent::kHasStack : 0u;
     append_arguments(one, values, hide);
-    const schema::AttachmentHeader header{
-        static_cast<std::uint16_t>(schema::Attachment::kArguments),
-        static_cast<std::uint16_t>(text_.size()),
-        0};
-    const std::size_t attached = sizeof(header) + ((text_.size() + 7) & ~std::size_t{7});
-    event.attachments = static_cast<std::uint16_t>(attached);
-    const bool may_be_skipped = !schema::find_record(schema::ProbeEvent::kId)->must_understand;
-    event.header = {static_cast<std::uint32_t>(sizeof(event) + attached),
-                    schema::ProbeEvent::kId,
-                    static_cast<std::uint16_t>(may_be_skipped ? 1 : 0),
-                    sequence_++};
-    event_.assign(sizeof(event) + attached, std::byte{0});
-    std::memcpy(event_.data(), &event, sizeof(event));
-    std::memcpy(event_.data() + sizeof(event), &header, sizeof(header));
-    std::memcpy(event_.data() + sizeof(event) + sizeof(header), text_.data(), text_.size());
-    return append(event_);
+    events_->attach(schema::Attachment::kArguments, text_, text_.size());
+    return events_->write(event);
 }
 
 // Nobody has announced a stranger.

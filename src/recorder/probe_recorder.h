@@ -1,8 +1,8 @@
 // Makes an event of each firing of a probe: record --probe.
 //
 //   TRY(auto probes, ProbeRecorder::load(options, listener.capture().watched_tasks()));
-//   TRY(probes.attach(facts));
-//   … probes.collect();  the capture's rings are drained, which hands out who ran;  TRY(probes.write(facts, append)); …
+//   TRY(probes.attach(facts, append));
+//   … probes.collect();  the capture's rings are drained, which hands out who ran;  TRY(probes.write(facts, hide)); …
 //   probes.detach();                       then collect() and write() once more
 //
 // Who ran is the context that the capture has announced of that thread; of one that it has not seen yet (a thread of the kernel, one that
@@ -14,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -24,6 +25,7 @@
 #include "capture/loaded_probe.h"
 #include "capture/probe_lookup.h"
 #include "recorder/fact_writer.h"
+#include "recorder/record_writer.h"
 #include "schema/record.h"
 
 namespace dyetrace::recorder {
@@ -35,7 +37,6 @@ struct ProbeOptions {
 
 class ProbeRecorder {
   public:
-    using Append = std::function<Result<void>(std::span<const std::byte> event)>;
     // Takes text that the kernel or a program had, and returns what may be kept of it.
     using Hide = std::function<std::string(std::string text)>;
 
@@ -46,13 +47,13 @@ class ProbeRecorder {
     // Where a probed function returns, the kernel goes through a system call of its own, which the program knows nothing of.
     static Result<filter::Predicate> without_its_calls(const filter::Predicate& predicate);
 
-    // Says what is watched, too.
-    Result<void> attach(FactWriter& facts);
+    // Says what is watched, too. `events` takes what write() makes.
+    Result<void> attach(FactWriter& facts, RecordWriter::Append events);
     void detach();
 
     void collect();
     // Bytes of rows that were written.
-    Result<std::uint64_t> write(FactWriter& facts, const Hide& hide, const Append& append);
+    Result<std::uint64_t> write(FactWriter& facts, const Hide& hide);
     // Every firing that ended before has been collected.
     std::uint64_t complete_ns() const { return collected_ns_; }
 
@@ -82,8 +83,7 @@ class ProbeRecorder {
     Result<void> write_row(One& one,
                            std::span<const std::byte> row,
                            FactWriter& facts,
-                           const Hide& hide,
-                           const Append& append);
+                           const Hide& hide);
     Result<std::uint32_t> context_of(const One& one,
                                      const filter::RowValues& row,
                                      FactWriter& facts);
@@ -93,10 +93,9 @@ class ProbeRecorder {
     std::vector<std::unique_ptr<One>> probes_;  // they stay where they are, as their rings know it
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> strangers_;
     std::uint32_t next_stack_ = 1;
-    std::uint64_t sequence_ = 0;
     std::uint64_t collected_ns_ = 0;
+    std::optional<RecordWriter> events_;  // once it is attached
     std::string text_;
-    std::vector<std::byte> event_;
 };
 
 }  // namespace dyetrace::recorder

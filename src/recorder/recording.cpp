@@ -177,7 +177,9 @@ Result<void> Recording::State::begin() {
     TRY(listener.attach());
     TRY(write_sources());
     if (probes) {
-        TRY(probes->attach(*facts));
+        TRY(probes->attach(*facts, [this](std::span<const std::byte> event) {
+            return append(own_cpu(), schema::Stream::kEvents, event);
+        }));
     }
     for (const schema::SharedMapping& mapping : listener.capture().shared_memory()) {
         TRY(facts->write_shared_mapping(mapping));
@@ -236,14 +238,9 @@ std::uint64_t Recording::State::write_probes() {
     if (!probes) {
         return 0;
     }
-    auto written = probes->write(
-        *facts,
-        [this](std::string text) {
-            return commands.is_idle() ? text : commands.hidden({std::move(text)})[0];
-        },
-        [this](std::span<const std::byte> event) {
-            return append(own_cpu(), schema::Stream::kEvents, event);
-        });
+    auto written = probes->write(*facts, [this](std::string text) {
+        return commands.is_idle() ? text : commands.hidden({std::move(text)})[0];
+    });
     if (!written.ok()) {
         note(written.error());
     }

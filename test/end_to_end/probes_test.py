@@ -2,7 +2,9 @@
 """Questions about probes, answered where they fire: against programs that keep a book of their own calls, and the counters of real servers."""
 
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -114,12 +116,14 @@ class ProbesTest(support.EndToEndTest):
         self.assertEqual(said["listened"], 0)
 
     def test_only_the_command_is_counted_or_everybody(self):
-        statement = f"SELECT count(*) AS calls FROM user_function('{FUNCTIONS}', 'work')"
+        # a copy, because other tests run the program too
+        functions = shutil.copy(FUNCTIONS, os.path.join(self.enterContext(tempfile.TemporaryDirectory()), "functions"))
+        statement = f"SELECT count(*) AS calls FROM user_function('{functions}', 'work')"
         with subprocess.Popen([DYETRACE, "live", "--json", "--every", "100ms", statement], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as everybody:
             self.assertEqual(json.loads(everybody.stdout.readline())["calls"], 0)
-            rows, _ = self.ask(statement, "sh", "-c", f"{FUNCTIONS} orders 100; exec {FUNCTIONS} orders 20")
+            rows, _ = self.ask(statement, "sh", "-c", f"{functions} orders 100; exec {functions} orders 20")
             self.assertEqual(rows, [{"calls": 120}])
-            subprocess.run([FUNCTIONS, "orders", "1000"], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run([functions, "orders", "1000"], check=True, stdout=subprocess.DEVNULL)
             calls = 0
             while calls < 1120:
                 calls += json.loads(everybody.stdout.readline())["calls"]

@@ -13,9 +13,10 @@ REPOSITORY = model.ROOT.parent.parent
 def products(schema):
     functions = (model.ROOT / "functions.sql").read_text()
     macros = emit_sql.macros_sql(schema, functions + (model.ROOT / "prelude.sql").read_text())
-    public = emit_sql.public_sql(schema, (model.ROOT / "facts.sql").read_text())
+    facts = emit_sql.facts_sql((model.ROOT / "facts.sql").read_text())
+    tables = emit_sql.tables_sql(schema)
     ddl = emit_sql.raw_ddl(schema)
-    views = emit_sql.views_sql(schema, macros, public)
+    views = emit_sql.views_sql(schema, macros, facts, tables)
     generated = model.ROOT / "generated"
     return {
         generated / "records.bpf.h": emit_c.bpf_records(schema),
@@ -32,8 +33,11 @@ def products(schema):
         generated / "syscalls.cpp": emit_c.cpp_syscalls(schema),
         generated / "functions_sql.cpp": emit_sql.as_cpp("functions_sql", functions),
         generated / "macros_sql.cpp": emit_sql.as_cpp("macros_sql", macros),
-        generated / "public_sql.cpp": emit_sql.as_cpp("public_sql", public),
-        generated / "clustered_events_sql.cpp": emit_sql.as_cpp("clustered_events_sql", emit_sql.clustered_sql(schema)),
+        generated / "facts_sql.cpp": emit_sql.as_cpp("facts_sql", facts),
+        generated / "event_selects.cpp": emit_sql.event_selects_cpp(schema),
+        generated / "tables_sql.cpp": emit_sql.as_cpp("tables_sql", tables),
+        generated / "clock_pieces_sql.cpp": emit_sql.as_cpp("clock_pieces_sql", emit_sql.CLOCK_PIECES),
+        generated / "clustered_tables_sql.cpp": emit_sql.as_cpp("clustered_tables_sql", emit_sql.clustered_tables_sql(schema)),
         generated / "views_sql.cpp": emit_sql.as_cpp("views_sql", views),
         generated / "labels_sql.cpp": emit_sql.as_cpp("labels_sql", emit_sql.labels_sql(schema)),
         generated / "derived_tables.cpp": emit_sql.derived_tables(schema),

@@ -33,7 +33,7 @@ namespace {
 constexpr const char* kNewRecords = "_new_records";
 
 // raw_<record>: what is in Parquet, what is not yet, and for gaps what only a reader can know.
-std::string raw_view(const schema::RecordInfo& info, const Snapshot& snapshot) {
+std::string raw_view(const schema::RecordInfo& info, const Snapshot& snapshot, bool is_loaded) {
     RawParts parts;
     parts.add_files(snapshot.sealed, info);
     if (!snapshot.segments.empty() || !parts.has_all_columns()) {
@@ -42,7 +42,18 @@ std::string raw_view(const schema::RecordInfo& info, const Snapshot& snapshot) {
     if (info.id == schema::RecordId::kGap) {
         parts.add("SELECT * FROM internal.live_gap");
     }
-    return parts.view(info);
+    return parts.view(info, is_loaded);
+}
+
+// Of the kinds that this trace may have: what DuckDB takes to bind the view, again for each statement, is mostly for its columns.
+std::string events_view(bool is_clustered, const Snapshot& snapshot) {
+    std::string selects;
+    for (const schema::EventSelect& select : schema::event_selects(is_clustered)) {
+        if (selects.empty() || may_have(snapshot, schema::find_record(select.record)->name)) {
+            selects += (selects.empty() ? "" : "UNION ALL BY NAME\n") + std::string(select.sql);
+        }
+    }
+    return "CREATE OR REPLACE VIEW events AS\n" + selects + ";\n";
 }
 
 Result<OwnedStatement> prepare(const Engine& engine,
@@ -111,6 +122,7 @@ struct Database::Parts {
     EventClock clock = EventClock::kWall;
     std::uint64_t looks = 0;
     bool is_trusting = false;
+    std::uint64_t loaded_bytes_max = 0;
 
     // What a statement names is there from here on.
     Result<void> define_for(std::string_view sql, const std::atomic<bool>* cancelled = nullptr) {
@@ -185,7 +197,8 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path,
                                                {},
                                                EventClock::kWall,
                                                0,
-                                               false});
+                                               options.is_trusting,
+                                               options.loaded_bytes_max});
     parts->threads = options.threads > 0
                          ? options.threads
                          : static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
@@ -202,7 +215,6 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path,
     parts->definitions.add(kArgumentsByFunction);
     std::unique_ptr<Database> database(new Database(std::move(parts)));
     TRY(database->look());
-    database->parts_->is_trusting = options.is_trusting;
     if (!options.is_trusting) {
         TRY(database->close_to_other_files(options));
     }
@@ -279,13 +291,17 @@ Result<void> Database::look() {
     TRY(parts.define_for("live_gap"));
     TRY(insert_gaps(parts.engine, parts.snapshot.lost));
     TRY(make_hosts_table(parts.engine, parts.snapshot.hosts));
+    const bool is_loaded =
+        parts.snapshot.segments.empty() &&
+        sealed_bytes(parts.snapshot).value_or(UINT64_MAX) <= parts.loaded_bytes_max;
     std::string views;
     for (const schema::RecordInfo& info : schema::records()) {
-        views += raw_view(info, parts.snapshot);
+        views += raw_view(info, parts.snapshot, is_loaded);
     }
     parts.definitions.add(views);
     parts.derived.look(parts.definitions, path(), parts.snapshot, parts.temporary_path);
-    parts.definitions.add(schema::public_sql());
+    parts.definitions.add(schema::facts_sql() + events_view(false, parts.snapshot) +
+                          schema::tables_sql());
     set_times();
     return count_losses();
 }
@@ -303,7 +319,8 @@ void Database::set_times() {
             "make_timestamp_ns(boot_ns::BIGINT)");
     }
     if (parts.clock == EventClock::kCluster && parts.snapshot.hosts.size() > 1) {
-        parts.definitions.add(schema::clustered_events_sql());
+        parts.definitions.add(schema::clock_pieces_sql() + events_view(true, parts.snapshot) +
+                              schema::clustered_tables_sql());
     }
 }
 

@@ -1,7 +1,7 @@
 // A trace, finished or still being recorded, as a database: the public tables, in SQL.
 //
 //   sealed-000001/*.parquet ─┐
-//   sealed-000002/*.parquet ─┼─► raw_<record> ─► schema::public_sql() ─► events, processes, objects, gaps, …
+//   sealed-000002/*.parquet ─┼─► raw_<record> ─► schema::facts_sql(), event_selects(), tables_sql() ─► events, processes, …
 //   segment-000003.seg      ─┘   (files are read, segments decoded, while a query runs)
 //
 //   TRY(std::unique_ptr<Database> database, Database::open("web1.trace", {}));
@@ -46,6 +46,9 @@ struct DatabaseOptions {
     // Parquet files are compared with their checksums when a trace is opened, up to so many bytes: less than 2 s when
     // they are in memory. Files beyond that are compared by their sizes only.
     std::uint64_t check_bytes_max = std::uint64_t{4} << 30;
+    // A sealed trace whose files are no larger than this is read into memory, a table when it is first named: DuckDB opens
+    // files, and plans twice, whenever a statement names a view of them.
+    std::uint64_t loaded_bytes_max = 512 << 10;
 };
 
 // What is missing from a trace. Every answer about it should say so.

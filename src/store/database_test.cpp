@@ -20,9 +20,17 @@ constexpr const char* kCount =
 constexpr const char* kSums =
     "SELECT sum(hash(COLUMNS(e.*)))::VARCHAR FROM internal.raw_syscall_event e; SELECT "
     "sum(hash(h)) FROM "
-    "raw_handle h; "
+    "internal.raw_handle h; "
     "SELECT name, class, sum(bytes), max(start_ns), min(path) FROM events GROUP BY ALL ORDER BY "
     "ALL";
+
+void seal_all(StoreFixture& trace) {
+    Sealer sealer = Sealer::start(trace::TraceFolder::open(trace.path()).value()).value();
+    const trace::SegmentList list = trace.folder().list().value();
+    for (const std::uint64_t number : list.recorded) {
+        sealer.seal(number, trace::SegmentEnd::kComplete).value();
+    }
+}
 
 TEST(Database, answers_the_same_before_while_and_after_sealing) {
     StoreFixture trace;
@@ -38,6 +46,38 @@ TEST(Database, answers_the_same_before_while_and_after_sealing) {
         EXPECT_EQ(trace.ask(kSums), sums) << number;
     }
     EXPECT_EQ(trace.database()->losses().text(), "");
+}
+
+TEST(Database, answers_the_same_from_files_and_from_memory) {
+    StoreFixture trace;
+    trace.record(2, 1000);
+    const std::string count = trace.ask(kCount);
+    const std::string sums = trace.ask(kSums);
+    seal_all(trace);
+    for (const std::uint64_t loaded_bytes_max : {std::uint64_t{0}, UINT64_MAX}) {
+        DatabaseOptions options;
+        options.loaded_bytes_max = loaded_bytes_max;
+        const auto database = Database::open(trace.path(), options).value();
+        EXPECT_EQ(ask(*database, kCount), count) << loaded_bytes_max;
+        EXPECT_EQ(ask(*database, kSums), sums) << loaded_bytes_max;
+        database->refresh().value();
+        EXPECT_EQ(ask(*database, kSums), sums) << loaded_bytes_max;
+        EXPECT_EQ(ask(*database,
+                      "SELECT count(*) FROM duckdb_tables() WHERE table_name = "
+                      "'loaded_raw_syscall_event'"),
+                  loaded_bytes_max == 0 ? "0\n" : "1\n");
+    }
+}
+
+TEST(Database, events_have_all_columns_of_whatever_kinds_are_in_a_trace) {
+    StoreFixture trace;
+    trace.record(1, 100);
+    const std::string columns = "SELECT column_name, column_type FROM (DESCRIBE events)";
+    const std::string before = trace.ask(columns);
+    seal_all(trace);
+    EXPECT_TRUE(before.starts_with("event_id BIGINT\n")) << before;
+    EXPECT_TRUE(before.ends_with("time_uncertainty_ns BIGINT\n")) << before;
+    EXPECT_EQ(trace.ask(columns), before);
 }
 
 TEST(Database, sees_a_segment_once_wherever_its_sealer_was_killed) {

@@ -18,12 +18,14 @@
 #include <utility>
 
 #include "base/file.h"
+#include "store/raw_views.h"
 #include "trace/sealed_info.h"
 
 namespace dyetrace::store {
 namespace {
 
 constexpr const char* kFolder = "derived";
+constexpr std::uint64_t kLoadedBytesMax = 512 << 10;  // as DatabaseOptions::loaded_bytes_max
 constexpr std::uint64_t kCheckBytesMax = std::uint64_t{4} << 30;  // as Database: 2 s from memory
 constexpr std::size_t kSumBytesMax = 100;
 
@@ -324,10 +326,10 @@ Result<void> DerivedTables::make_wanted(Database& database,
             make(database, engine, *find_derived_table(name))
                 .with_context(fmt::format("cannot make the table {}", name)));
         missing_.erase(name);
-        definitions.add(
-            fmt::format("CREATE OR REPLACE VIEW internal.derived_{} AS FROM read_parquet({})",
-                        name,
-                        file_literal(path)));
+        std::error_code error;
+        definitions.add(internal_view("derived_" + name,
+                                      fmt::format("FROM read_parquet({})", file_literal(path)),
+                                      std::filesystem::file_size(path, error) <= kLoadedBytesMax));
     }
     wanted_.clear();
     return {};

@@ -137,7 +137,7 @@ std::string new_events_views(const NewEvents& events, const std::string& blocks_
         if (!events.blocks.empty() || !parts.has_all_columns()) {
             parts.add_blocks(blocks_function, info);
         }
-        views += parts.view(info);
+        views += parts.view(info, false);
     }
     return views;
 }

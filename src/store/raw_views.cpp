@@ -7,6 +7,17 @@
 
 namespace dyetrace::store {
 
+std::string internal_view(const std::string& name, const std::string& select, bool is_loaded) {
+    if (!is_loaded) {
+        return fmt::format("CREATE OR REPLACE VIEW internal.{} AS {};\n", name, select);
+    }
+    return fmt::format(
+        "CREATE OR REPLACE TABLE internal.loaded_{0} AS {1};\n"
+        "CREATE OR REPLACE VIEW internal.{0} AS FROM internal.loaded_{0};\n",
+        name,
+        select);
+}
+
 void RawParts::add_files(std::span<const SealedFolder> folders,
                          const schema::RecordInfo& info,
                          const std::string& condition) {
@@ -29,10 +40,10 @@ void RawParts::add_blocks(const std::string& function, const schema::RecordInfo&
     has_all_columns_ = true;
 }
 
-std::string RawParts::view(const schema::RecordInfo& info) const {
-    return fmt::format("CREATE OR REPLACE VIEW internal.raw_{} AS {};\n",
-                       info.name,
-                       fmt::join(selects_, " UNION ALL BY NAME "));
+std::string RawParts::view(const schema::RecordInfo& info, bool is_loaded) const {
+    return internal_view(fmt::format("raw_{}", info.name),
+                         fmt::format("{}", fmt::join(selects_, " UNION ALL BY NAME ")),
+                         is_loaded);
 }
 
 }  // namespace dyetrace::store

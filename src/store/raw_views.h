@@ -10,6 +10,9 @@
 
 namespace dyetrace::store {
 
+// Defines internal.<name>, its rows in memory if it `is_loaded`.
+std::string internal_view(const std::string& name, const std::string& select, bool is_loaded);
+
 class RawParts {
   public:
     // Those of the folders that have a whole <record>.parquet; `condition` is one on its columns, empty: all rows.
@@ -22,7 +25,7 @@ class RawParts {
 
     // Whether some part has every column: blocks do, and files that this version wrote.
     bool has_all_columns() const { return has_all_columns_; }
-    std::string view(const schema::RecordInfo& info) const;
+    std::string view(const schema::RecordInfo& info, bool is_loaded) const;
 
   private:
     std::vector<std::string> selects_;

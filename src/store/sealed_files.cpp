@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -178,6 +179,12 @@ SealedFolder SealedFiles::check(const trace::TraceFolder& folder, std::uint64_t 
     checked.columns = info.columns;
     if (!read.ok()) {
         checked.damages.push_back(unusable_info(checked.path, read.error()));
+    } else {
+        checked.bytes = std::accumulate(
+            info.files.begin(),
+            info.files.end(),
+            std::uint64_t{0},
+            [](std::uint64_t sum, const trace::SealedFile& file) { return sum + file.bytes; });
     }
     for (const trace::SealedFile& file : read.ok() ? info.files : files_in(checked.path)) {
         const bool in_content = file.bytes <= unchecked_bytes_;

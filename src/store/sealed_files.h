@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,9 @@ struct SealedFolder {
     std::vector<std::string> records;  // whose <record>.parquet is as it was written
     std::vector<Damage> damages;
     bool recorder_died = false;
-    std::uint64_t events = 0;   // records of that stream, as its segment.json says
-    std::uint64_t columns = 0;  // as trace::SealedInfo
+    std::uint64_t events = 0;            // records of that stream, as its segment.json says
+    std::uint64_t columns = 0;           // as trace::SealedInfo
+    std::optional<std::uint64_t> bytes;  // of all its files, as its segment.json says
 };
 
 // SealedInfo::columns of what this version writes: all records with all their columns.

@@ -142,6 +142,24 @@ Result<Snapshot> try_snapshot(trace::TraceFolder& folder, SealedFiles& files) {
 
 }  // namespace
 
+bool may_have(const Snapshot& snapshot, const std::string& record) {
+    return !snapshot.segments.empty() ||
+           std::ranges::any_of(snapshot.sealed, [&](const SealedFolder& folder) {
+               return std::ranges::find(folder.records, record) != folder.records.end();
+           });
+}
+
+std::optional<std::uint64_t> sealed_bytes(const Snapshot& snapshot) {
+    std::uint64_t bytes = 0;
+    for (const SealedFolder& folder : snapshot.sealed) {
+        if (!folder.bytes) {
+            return std::nullopt;
+        }
+        bytes += *folder.bytes;
+    }
+    return bytes;
+}
+
 Result<Snapshot> take_snapshot(trace::TraceFolder& folder, SealedFiles& files) {
     Result<Snapshot> snapshot = try_snapshot(folder, files);
     for (int tries = 1; tries < kTriesMax; ++tries) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +22,12 @@ struct Snapshot {
     std::vector<trace::LostRange> lost;  // by damage, deleted files and the recorder's death
     std::vector<std::string> damages;    // files that cannot be read, a line each
 };
+
+// Whether records of a kind may be in it; segments are not asked.
+bool may_have(const Snapshot& snapshot, const std::string& record);
+
+// Of all sealed files, if each folder says so.
+std::optional<std::uint64_t> sealed_bytes(const Snapshot& snapshot);
 
 Result<Snapshot> take_snapshot(trace::TraceFolder& folder, SealedFiles& files);
 

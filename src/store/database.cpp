@@ -109,21 +109,31 @@ struct Database::Parts {
     trace::TraceFolder folder;
     // Made when it is needed: what is killed before that leaves nothing. It goes last, the engine has files in it.
     std::string temporary_path;
-    std::optional<base::TemporaryFolder> temporary;
+    std::optional<base::TemporaryFolder> temporary = std::nullopt;
     Engine engine;
-    Definitions definitions;
+    Definitions definitions = {};
     SealedFiles files;
-    Snapshot snapshot;
-    RecordSource source;
-    RecordSource new_source;  // of the last scan of what is new
-    TraceLosses losses;
+    Snapshot snapshot = {};
+    RecordSource source = {};
+    RecordSource new_source = {};  // of the last scan of what is new
+    TraceLosses losses = {};
     int threads = 1;
-    DerivedTables derived;
+    DerivedTables derived = {};
     EventClock clock = EventClock::kWall;
     std::uint64_t looks = 0;
     bool is_trusting = false;
     std::uint64_t loaded_bytes_max = 0;
 
+    // `asked` of them, or as many as CPUs; of so little, several would wait for each other.
+    void choose_threads(int asked) {
+        const int cpus = static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+        threads = asked > 0 ? asked : is_loaded() ? 1 : cpus;
+        source.threads = threads;
+    }
+    bool is_loaded() const {
+        return snapshot.segments.empty() &&
+               sealed_bytes(snapshot).value_or(UINT64_MAX) <= loaded_bytes_max;
+    }
     // What a statement names is there from here on.
     Result<void> define_for(std::string_view sql, const std::atomic<bool>* cancelled = nullptr) {
         Result<void> made = definitions.make_for(engine, sql, cancelled);
@@ -183,25 +193,12 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path,
     const std::string temporary_path = base::TemporaryFolder::free_path();
     engine_options.temporary_folder = temporary_path + "/spilled";
     TRY(Engine engine, Engine::open(engine_options));
-    auto parts = std::make_unique<Parts>(Parts{std::move(folder),
-                                               temporary_path,
-                                               std::nullopt,
-                                               std::move(engine),
-                                               {},
-                                               SealedFiles(options.check_bytes_max),
-                                               {},
-                                               {},
-                                               {},
-                                               {},
-                                               1,
-                                               {},
-                                               EventClock::kWall,
-                                               0,
-                                               options.is_trusting,
-                                               options.loaded_bytes_max});
-    parts->threads = options.threads > 0
-                         ? options.threads
-                         : static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+    auto parts = std::make_unique<Parts>(Parts{.folder = std::move(folder),
+                                               .temporary_path = temporary_path,
+                                               .engine = std::move(engine),
+                                               .files = SealedFiles(options.check_bytes_max),
+                                               .is_trusting = options.is_trusting,
+                                               .loaded_bytes_max = options.loaded_bytes_max});
     // Each question opens the files of every host and table anew; a sealed file never changes.
     TRY(parts->engine.run("SET parquet_metadata_cache = true"));
     // A side of an ASOF join that DuckDB expects to be small it compares with all of the other one: of 10^8 events, after conditions, it expects a few.
@@ -215,6 +212,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path,
     parts->definitions.add(kArgumentsByFunction);
     std::unique_ptr<Database> database(new Database(std::move(parts)));
     TRY(database->look());
+    database->parts_->choose_threads(options.threads);
     if (!options.is_trusting) {
         TRY(database->close_to_other_files(options));
     }
@@ -291,12 +289,9 @@ Result<void> Database::look() {
     TRY(parts.define_for("live_gap"));
     TRY(insert_gaps(parts.engine, parts.snapshot.lost));
     TRY(make_hosts_table(parts.engine, parts.snapshot.hosts));
-    const bool is_loaded =
-        parts.snapshot.segments.empty() &&
-        sealed_bytes(parts.snapshot).value_or(UINT64_MAX) <= parts.loaded_bytes_max;
     std::string views;
     for (const schema::RecordInfo& info : schema::records()) {
-        views += raw_view(info, parts.snapshot, is_loaded);
+        views += raw_view(info, parts.snapshot, parts.is_loaded());
     }
     parts.definitions.add(views);
     parts.derived.look(parts.definitions, path(), parts.snapshot, parts.temporary_path);

@@ -1,5 +1,7 @@
 // The part of the program that reads traces and therefore loads DuckDB; `dyetrace` becomes it for these verbs.
 
+#include <malloc.h>
+
 #include <CLI/CLI.hpp>
 #include <csignal>
 
@@ -8,6 +10,8 @@
 #include "base/fd.h"
 
 int main(int argc, char** argv) {
+    // DuckDB plans in many small objects: glibc's fastbins would be put together again and again, a seventh of a report's time
+    ::mallopt(M_MXFAST, 0);
     std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no more is an error of write
     dyetrace::base::allow_all_descriptors();
     CLI::App app{"The verbs of dyetrace that read traces", "dyetrace"};

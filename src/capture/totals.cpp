@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <tuple>
 
+#include "schema/syscalls.h"
+
 namespace dyetrace::capture {
 namespace {
 
@@ -29,6 +31,10 @@ Total sum_over_cpus(const total_key& key, const std::vector<::total>& cpus) {
         for (std::uint32_t bucket = 0; bucket < TOTAL_BUCKETS; ++bucket) {
             total.histogram[bucket] += cpu.histogram[bucket];
         }
+    }
+    if (const auto* call = schema::find_syscall(total.abi, total.syscall);
+        call != nullptr && schema::restores_result(*call)) {
+        total.errors = total.would_wait = 0;
     }
     return total;
 }

@@ -11,6 +11,7 @@
 #include "schema/dictionary.h"
 #include "schema/record.h"
 #include "schema/shared/filter_input.h"
+#include "schema/syscalls.h"
 #include "schema/text.h"
 
 namespace dyetrace::filter {
@@ -265,6 +266,23 @@ bool BpfColumns::load_calculated(EventColumn column, Register to, Exits exits) {
     }
 }
 
+// abi << 16 | number
+void BpfColumns::load_call(Register to, Register scratch) {
+    code_.load(to, kEvent, offsetof(SyscallEvent, abi), 1);
+    code_.calculate(BPF_LSH, to, 16);
+    code_.load(scratch, kEvent, offsetof(SyscallEvent, syscall), 2);
+    code_.calculate(BPF_OR, to, scratch);
+}
+
+void BpfColumns::leave_out_restored(Label null) {
+    load_call(kScratch, kScratch2);
+    for (const schema::SyscallInfo& call : schema::syscalls()) {
+        if (schema::restores_result(call)) {
+            code_.jump_if(BPF_JEQ, kScratch, static_cast<int>(call.abi) << 16 | call.number, null);
+        }
+    }
+}
+
 bool BpfColumns::load_named(const Expression& leaf, Register to, Exits exits) {
     switch (leaf.column) {
         case EventColumn::kClass:
@@ -286,13 +304,11 @@ bool BpfColumns::load_named(const Expression& leaf, Register to, Exits exits) {
             code_.load(to, kEvent, offsetof(SyscallEvent, result), 8);
             code_.jump_if(BPF_JSGT, to, -1, exits.null);
             code_.jump_if(BPF_JSLT, to, -kErrorMax, exits.null);
+            leave_out_restored(exits.null);
             code_.negate(to);
             return true;
         case EventColumn::kName:
-            code_.load(to, kEvent, offsetof(SyscallEvent, abi), 1);
-            code_.calculate(BPF_LSH, to, 16);
-            code_.load(kScratch, kEvent, offsetof(SyscallEvent, syscall), 2);
-            code_.calculate(BPF_OR, to, kScratch);
+            load_call(to, kScratch);
             return true;
         default:
             return false;

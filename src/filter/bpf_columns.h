@@ -53,6 +53,8 @@ class BpfColumns : public BpfSource {
     bool load_task_field(schema::EventColumn column, Register to, Exits exits);
     bool load_object_field(schema::EventColumn column, Register to, Exits exits);
     bool load_calculated(schema::EventColumn column, Register to, Exits exits);
+    void load_call(Register to, Register scratch);
+    void leave_out_restored(Label null);
     void load_task_id(Register to, Register base, std::size_t start_offset, std::size_t pid_offset);
     void load_port(schema::EventColumn column, Register to, Exits exits);
     void need_present(std::uint32_t bits, Label otherwise);

@@ -176,6 +176,15 @@ TEST_F(Evaluation, selects_no_other_records) {
     EXPECT_TRUE(all.matches(schema::build(read_of(10)).bytes(), 0, dictionary_));
 }
 
+TEST_F(Evaluation, what_a_signal_interrupted_is_no_error_of_the_return_from_it) {
+    SyscallEvent e = read_of(10);
+    e.result = -4;
+    EXPECT_EQ(truth("error = 'EINTR' and result = -4", schema::build(e)), '1');
+    e.syscall = 15;  // rt_sigreturn
+    EXPECT_EQ(truth("error is null and result = -4", schema::build(e)), '1');
+    EXPECT_EQ(truth("error = 'EINTR'", schema::build(e)), '-');
+}
+
 TEST_F(Evaluation, short_forms_are_sql) {
     ShortForms forms;
     EXPECT_TRUE(predicate_of(forms).value().selects_all());

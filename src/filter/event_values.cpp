@@ -34,6 +34,14 @@ Integer capped(std::uint64_t number) {
     return std::min<std::uint64_t>(number, schema::kIdMax);
 }
 
+bool is_restored(const SyscallEvent& e) {
+    const auto* call = schema::find_syscall(static_cast<schema::Abi>(e.abi), e.syscall);
+    return call != nullptr && schema::restores_result(*call);
+}
+bool is_restored(const PartEvent&) {
+    return false;
+}
+
 Value syscall_name(std::uint8_t abi, std::uint16_t number) {
     const auto* call = schema::find_syscall(static_cast<schema::Abi>(abi), number);
     return call != nullptr ? Value::of(call->name) : Value{};
@@ -385,7 +393,7 @@ Value EventValues::of_operation(const Event& e, EventColumn column) const {
         case EventColumn::kResult:
             return number_if(has(Event::kHasResult), e.result);
         case EventColumn::kError:
-            return error(has(Event::kHasResult), e.result);
+            return error(has(Event::kHasResult) && !is_restored(e), e.result);
         case EventColumn::kFd:
             return number_if(has(Event::kHasFd), e.fd);
         case EventColumn::kOpenFlags:

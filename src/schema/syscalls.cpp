@@ -101,6 +101,10 @@ bool gives_bytes(const SyscallInfo& call) {
     return call.transfer == "write" || call.transfer == "by_mode";
 }
 
+bool restores_result(const SyscallInfo& call) {
+    return call.returns == "restored";
+}
+
 ArgumentInfo argument_of(const SyscallInfo& call,
                          std::size_t index,
                          std::span<const std::uint64_t, 6> arguments) {

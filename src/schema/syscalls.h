@@ -81,6 +81,9 @@ std::optional<Transfer> transfer_of(const PartEvent& event);
 // Whether the bytes that it moves go out of the process: writes and sends.
 bool gives_bytes(const SyscallInfo& call);
 
+// Whether its result is none of its own: sigreturn gives back what the interrupted call returned, or any register.
+bool restores_result(const SyscallInfo& call);
+
 // The calls of one abi, by rising number.
 std::span<const SyscallInfo> syscalls_of(Abi abi);
 

@@ -32,7 +32,7 @@ constexpr EventColumnInfo kEventColumns[] = {
     {EventColumn::kAbi, "abi", SqlType::kVarchar, EventColumnGroup::kWhat, "x86_64, i386 or x32; arm64 or arm"},
     {EventColumn::kState, "state", SqlType::kVarchar, EventColumnGroup::kWhat, "finished, or unfinished (its thread died or the recording stopped)"},
     {EventColumn::kResult, "result", SqlType::kBigint, EventColumnGroup::kWhat, "raw return value; NULL if unfinished; of a signal its number"},
-    {EventColumn::kError, "error", SqlType::kVarchar, EventColumnGroup::kWhat, "ENOENT, …; NULL if it succeeded"},
+    {EventColumn::kError, "error", SqlType::kVarchar, EventColumnGroup::kWhat, "ENOENT, …; NULL if it succeeded, and of rt_sigreturn, whose result is that of what the signal interrupted"},
     {EventColumn::kArguments, "arguments", SqlType::kVarchar, EventColumnGroup::kWhat, "other scalars by name, decoded, as JSON text"},
     {EventColumn::kParentEventId, "parent_event_id", SqlType::kBigint, EventColumnGroup::kWhat, "event that this is a part of; counts leave parts out"},
     {EventColumn::kPart, "part", SqlType::kBigint, EventColumnGroup::kWhat, "position in the parent, from 0"},

@@ -110,7 +110,7 @@ export interface Event {
   state: string | null;
   /** raw return value; NULL if unfinished; of a signal its number */
   result: string | null;
-  /** ENOENT, …; NULL if it succeeded */
+  /** ENOENT, …; NULL if it succeeded, and of rt_sigreturn, whose result is that of what the signal interrupted */
   error: string | null;
   /** other scalars by name, decoded, as JSON text */
   arguments: string | null;

@@ -617,7 +617,7 @@ events|class|file, metadata, network, pipe, process, memory, wait, block, other
 events|abi|x86_64, i386 or x32; arm64 or arm
 events|state|finished, or unfinished (its thread died or the recording stopped)
 events|result|raw return value; NULL if unfinished; of a signal its number
-events|error|ENOENT, …; NULL if it succeeded
+events|error|ENOENT, …; NULL if it succeeded, and of rt_sigreturn, whose result is that of what the signal interrupted
 events|arguments|other scalars by name, decoded, as JSON text
 events|parent_event_id|event that this is a part of; counts leave parts out
 events|part|position in the parent, from 0
@@ -683,7 +683,7 @@ calls|class|file, metadata, network, pipe, process, memory, wait, block, other
 calls|abi|x86_64, i386 or x32; arm64 or arm
 calls|state|finished, or unfinished (its thread died or the recording stopped)
 calls|result|raw return value; NULL if unfinished; of a signal its number
-calls|error|ENOENT, …; NULL if it succeeded
+calls|error|ENOENT, …; NULL if it succeeded, and of rt_sigreturn, whose result is that of what the signal interrupted
 calls|arguments|other scalars by name, decoded, as JSON text
 calls|parent_event_id|event that this is a part of; counts leave parts out
 calls|part|position in the parent, from 0
@@ -798,10 +798,10 @@ retransmissions|local_address|own end
 retransmissions|local_port|own port
 retransmissions|remote_address|other end
 retransmissions|remote_port|its port
-retransmissions|connection_id|equal on both ends
-retransmissions|stream_offset|position of the first byte in the stream, as in events; NULL of a SYN
 )dyetrace"
-    R"dyetrace(retransmissions|bytes|sent again; 0 of a SYN or a FIN alone
+    R"dyetrace(retransmissions|connection_id|equal on both ends
+retransmissions|stream_offset|position of the first byte in the stream, as in events; NULL of a SYN
+retransmissions|bytes|sent again; 0 of a SYN or a FIN alone
 retransmissions|segments|into which they were cut
 retransmissions|missed_segments|of the same socket, before this: the kernel counted them, and no row tells of them
 retransmissions|tcp_flag|SYN, FIN; NULL of plain bytes

@@ -24,6 +24,7 @@ enum syscall_returns {
     RETURNS_GROUP = 13,
     RETURNS_POLICY = 14,
     RETURNS_IO_PRIORITY = 15,
+    RETURNS_RESTORED = 16,
 };
 
 enum syscall_special {
@@ -191,7 +192,7 @@ enum syscall_number {
     [12] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* brk */ \
     [13] = {.event_class = 5, .returns = 1, .capture[1] = 30, .capture[2] = 30, .narrow = 0x1, .flags = CALL_DECODED}, /* rt_sigaction */ \
     [14] = {.event_class = 5, .returns = 1, .capture[1] = 24, .capture[2] = 24, .narrow = 0x1, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
-    [15] = {.event_class = 0, .returns = 0}, /* rt_sigreturn */ \
+    [15] = {.event_class = 0, .returns = 16}, /* rt_sigreturn */ \
     [16] = {.fd = 1, .event_class = 1, .returns = 0, .capture[2] = 12, .narrow = 0x3, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES | CALL_UNSEEN}, /* ioctl */ \
     [17] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* pread64 */ \
     [18] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* pwrite64 */ \
@@ -577,7 +578,7 @@ enum syscall_number {
     [45] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* brk */ \
     [174] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigaction */ \
     [175] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
-    [173] = {.event_class = 0, .returns = 0}, /* rt_sigreturn */ \
+    [173] = {.event_class = 0, .returns = 16}, /* rt_sigreturn */ \
     [54] = {.fd = 1, .event_class = 1, .returns = 0, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES | CALL_UNSEEN}, /* ioctl */ \
     [180] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* pread64 */ \
     [181] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO | CALL_MOVES}, /* pwrite64 */ \
@@ -963,7 +964,7 @@ enum syscall_number {
     [112] = {.event_class = 0, .returns = 0}, /* idle */ \
     [113] = {.event_class = 0, .returns = 0}, /* vm86old */ \
     [117] = {.event_class = 0, .returns = 0}, /* ipc */ \
-    [119] = {.event_class = 0, .returns = 0}, /* sigreturn */ \
+    [119] = {.event_class = 0, .returns = 16}, /* sigreturn */ \
     [126] = {.event_class = 0, .returns = 0}, /* sigprocmask */ \
     [134] = {.event_class = 0, .returns = 0}, /* bdflush */ \
     [140] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* _llseek */ \
@@ -1446,7 +1447,7 @@ enum syscall_number {
     [214] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* brk */ \
     [134] = {.event_class = 5, .returns = 1, .capture[1] = 30, .capture[2] = 30, .narrow = 0x1, .flags = CALL_DECODED}, /* rt_sigaction */ \
     [135] = {.event_class = 5, .returns = 1, .capture[1] = 24, .capture[2] = 24, .narrow = 0x1, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
-    [139] = {.event_class = 0, .returns = 0}, /* rt_sigreturn */ \
+    [139] = {.event_class = 0, .returns = 16}, /* rt_sigreturn */ \
     [29] = {.fd = 1, .event_class = 1, .returns = 0, .capture[2] = 12, .narrow = 0x3, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES | CALL_UNSEEN}, /* ioctl */ \
     [67] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* pread64 */ \
     [68] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* pwrite64 */ \
@@ -1777,7 +1778,7 @@ enum syscall_number {
     [45] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* brk */ \
     [174] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigaction */ \
     [175] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
-    [173] = {.event_class = 0, .returns = 0}, /* rt_sigreturn */ \
+    [173] = {.event_class = 0, .returns = 16}, /* rt_sigreturn */ \
     [54] = {.fd = 1, .event_class = 1, .returns = 0, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES | CALL_UNSEEN}, /* ioctl */ \
     [180] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* pread64 */ \
     [181] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO | CALL_MOVES}, /* pwrite64 */ \
@@ -2123,7 +2124,7 @@ enum syscall_number {
     [67] = {.event_class = 0, .returns = 0}, /* sigaction */ \
     [72] = {.event_class = 0, .returns = 0}, /* sigsuspend */ \
     [73] = {.event_class = 0, .returns = 0}, /* sigpending */ \
-    [119] = {.event_class = 0, .returns = 0}, /* sigreturn */ \
+    [119] = {.event_class = 0, .returns = 16}, /* sigreturn */ \
     [126] = {.event_class = 0, .returns = 0}, /* sigprocmask */ \
     [134] = {.event_class = 0, .returns = 0}, /* bdflush */ \
     [140] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* _llseek */ \

@@ -20,7 +20,7 @@ ROLES = {"fd": "fd", "fd2": "fd2", "dirfd": "dirfd", "path": "path", "dirfd2": "
          "access_at_flags": "at_flags", "rename_flags": "at_flags"}
 MEMBERS = ["fd", "fd2", "dirfd", "path", "dirfd2", "path2", "size", "offset", "offset_pointer", "offset_pointer2", "vector",
            "address", "message", "message_flags", "rwf_flags", "several", "packed", "name", "name2", "at_flags"]
-RETURNS = ["int", "zero", "bytes", "fd", "pid", "count", "offset", "address", "mode", "fcntl", "never", "pointer", "whole", "group", "policy", "io_priority"]
+RETURNS = ["int", "zero", "bytes", "fd", "pid", "count", "offset", "address", "mode", "fcntl", "never", "pointer", "whole", "group", "policy", "io_priority", "restored"]
 SPECIALS = ["none", "close", "close_range", "dup", "rename", "accept", "clone", "exec", "exit", "wait", "kill", "poll", "select",
             "sendmmsg", "recvmmsg", "io_submit", "io_getevents", "epoll_ctl", "epoll_wait", "pair", "sendmsg", "recvmsg", "splice",
             "pidfd", "socketcall", "symlink", "own_address", "fcntl", "chdir", "chroot", "copy", "remove", "link", "mapping", "queue"]

@@ -33,6 +33,12 @@ def error_macro(schema):
     return f"CREATE OR REPLACE MACRO _error_name(v) AS CASE WHEN v BETWEEN -4095 AND -1 THEN 'E' || coalesce({lists}, (-v)::VARCHAR) END;"
 
 
+def call_error_macro(schema):
+    """What a call that restores a result gives back is of what the signal interrupted."""
+    restoring = ", ".join(quoted(call.name) for call in schema.syscalls if call.returns == "restored")
+    return f"CREATE OR REPLACE MACRO _call_error(name, result) AS CASE WHEN name IN ({restoring}) THEN NULL ELSE _error_name(result) END;"
+
+
 def waits_macros(schema):
     condition = schema.would_wait.condition()
     return [f"CREATE OR REPLACE MACRO would_wait(error, class) AS coalesce({condition}, false);",
@@ -177,7 +183,7 @@ def comments_sql(schema):
 
 
 def macros_sql(schema, prelude):
-    return "\n".join([NOTICE] + enum_macros(schema) + [error_macro(schema), *waits_macros(schema), open_flags_macro(schema), prelude])
+    return "\n".join([NOTICE] + enum_macros(schema) + [error_macro(schema), call_error_macro(schema), *waits_macros(schema), open_flags_macro(schema), prelude])
 
 
 def facts_sql(facts):

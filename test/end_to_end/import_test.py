@@ -154,7 +154,7 @@ class StraceTest(ImportTest):
             path = os.path.join(os.path.realpath(self.folder), name)
             back = json.loads(subprocess.run([support.DYETRACE, "follow", trace.path, "--path", path, "--back", "--json"], capture_output=True, check=True, timeout=support.PATIENCE_S).stdout)
             self.assertTrue(any((hop["path"] or "").endswith("/source") for hop in back["hops"]), (name, back))
-        renames = trace.rows("SELECT object_id = object2_id AS same, path, path2 FROM events WHERE name LIKE 'rename%' AND result = 0")
+        renames = trace.rows("SELECT object_id = object2_id AS same, path, path2 FROM events WHERE name LIKE 'rename%' AND result = 0 ORDER BY start_ns")
         self.assertEqual([(row["same"], os.path.basename(row["path"]), os.path.basename(row["path2"])) for row in renames], [(True, "a", "b"), (True, "b", "c")])
 
     def test_two_files_that_are_exchanged_have_each_the_name_of_the_other(self):

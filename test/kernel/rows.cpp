@@ -312,7 +312,7 @@ std::string law_of_result(const Event& event, const Columns& columns, const Sysc
     if (columns.has(EventColumn::kResult) != event.finished()) {
         return "result";
     }
-    if (columns.has(EventColumn::kError) != failed) {
+    if (columns.has(EventColumn::kError) != (failed && !schema::restores_result(call))) {
         return "error";
     }
     const auto bytes = columns.number(EventColumn::kBytes);

@@ -131,9 +131,9 @@ TEST_F(Wait, a_signal_ends_a_wait) {
         rt_sigaction process =0 {"sig":"SIGALRM","sigsetsize":8}
         setitimer other =0 {"which":"ITIMER_REAL"}
         pause wait =ERESTARTNOHAND
-        rt_sigreturn other =EINTR
+        rt_sigreturn other =-4
         rt_sigsuspend wait =ERESTARTNOHAND {"sigsetsize":8}
-        rt_sigreturn other =EINTR
+        rt_sigreturn other =-4
         rt_sigprocmask process =0 {"how":"SIG_BLOCK","sigsetsize":8}
         rt_sigtimedwait wait =14 {"sigsetsize":8}
     )"));

@@ -29,6 +29,7 @@ WITH handle AS (
            any_value(CASE WHEN flags & 4 <> 0 AND starts_with(path, '/') THEN '…' || path ELSE path END) AS path, min(valid_from_ns) AS valid_from_ns, -- cut at PATH_MAX
            any_value(flags & 2 <> 0) AS unlinked
     FROM internal.raw_handle GROUP BY host_index, handle_id),
+objects AS (SELECT host_index, device, inode, generation, serial, min(kernel_object_id) AS kernel_object_id FROM handle GROUP BY ALL),
 ends AS (
     SELECT host_index, handle_id, any_value(cookie) AS cookie, any_value(family) AS family, any_value(socket_type) AS socket_type,
            any_value(protocol) AS protocol, any_value(local_address) AS local_address, any_value(local_port) AS local_port,
@@ -36,12 +37,13 @@ ends AS (
            nullif(max(connection_id) & 9223372036854775807, 0) AS connection_id, any_value(network_namespace) AS network_namespace,
            any_value(_unix_name(path)) AS unix_path, any_value(_unix_name(path2)) AS unix_peer_path
     FROM internal.raw_socket GROUP BY host_index, handle_id)
-SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | min(h.kernel_object_id) OVER (
-           PARTITION BY h.host_index, h.device, h.inode, h.generation, h.serial) AS object_id, h.device, h.inode, h.generation,
+SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | o.kernel_object_id AS object_id, h.device, h.inode, h.generation,
        h.serial, h.mount_id, h.mode, h.object_type, h.file_system, coalesce(s.unix_path, _readable_name(h.object_type, h.inode, h.path, h.file_system)) AS path, h.valid_from_ns, h.unlinked,
        s.cookie, s.family, s.socket_type, s.protocol, coalesce(_known_address(s.local_address, s.local_port), s.unix_path) AS local_address,
        nullif(s.local_port, 0) AS local_port, coalesce(_known_address(s.remote_address, s.remote_port), s.unix_peer_path) AS remote_address, nullif(s.remote_port, 0) AS remote_port, s.connection_id, s.network_namespace
-FROM handle h LEFT JOIN ends s USING (host_index, handle_id);
+FROM handle h JOIN objects o ON o.host_index = h.host_index AND o.device IS NOT DISTINCT FROM h.device AND o.inode IS NOT DISTINCT FROM h.inode
+    AND o.generation IS NOT DISTINCT FROM h.generation AND o.serial IS NOT DISTINCT FROM h.serial
+LEFT JOIN ends s ON s.host_index = h.host_index AND s.handle_id = h.handle_id;
 
 -- What each process is called, without its host: as the program that it ran last was called, and where several of a host ran it with different arguments by some of those too. `exe`: that program.
 CREATE OR REPLACE VIEW internal.process_labels AS

@@ -178,8 +178,9 @@ std::vector<std::string> rows_of(store::Database& database,
             rows.push_back(line);
         }
     });
+    static const std::regex kWindow("over *\\([^()]*\\)", std::regex::icase);
     static const std::regex kOrder("order by", std::regex::icase);
-    if (!std::regex_search(statement, kOrder)) {
+    if (!std::regex_search(std::regex_replace(statement, kWindow, ""), kOrder)) {
         std::sort(rows.begin(), rows.end());
     }
     if (!done.ok()) {

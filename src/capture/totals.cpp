@@ -32,8 +32,7 @@ Total sum_over_cpus(const total_key& key, const std::vector<::total>& cpus) {
             total.histogram[bucket] += cpu.histogram[bucket];
         }
     }
-    if (const auto* call = schema::find_syscall(total.abi, total.syscall);
-        call != nullptr && schema::restores_result(*call)) {
+    if (schema::restores_result(total.abi, total.syscall)) {
         total.errors = total.would_wait = 0;
     }
     return total;

@@ -277,7 +277,7 @@ void BpfColumns::load_call(Register to, Register scratch) {
 void BpfColumns::leave_out_restored(Label null) {
     load_call(kScratch, kScratch2);
     for (const schema::SyscallInfo& call : schema::syscalls()) {
-        if (schema::restores_result(call)) {
+        if (schema::restores_result(call.abi, call.number)) {
             code_.jump_if(BPF_JEQ, kScratch, static_cast<int>(call.abi) << 16 | call.number, null);
         }
     }

@@ -34,14 +34,6 @@ Integer capped(std::uint64_t number) {
     return std::min<std::uint64_t>(number, schema::kIdMax);
 }
 
-bool is_restored(const SyscallEvent& e) {
-    const auto* call = schema::find_syscall(static_cast<schema::Abi>(e.abi), e.syscall);
-    return call != nullptr && schema::restores_result(*call);
-}
-bool is_restored(const PartEvent&) {
-    return false;
-}
-
 Value syscall_name(std::uint8_t abi, std::uint16_t number) {
     const auto* call = schema::find_syscall(static_cast<schema::Abi>(abi), number);
     return call != nullptr ? Value::of(call->name) : Value{};
@@ -393,7 +385,10 @@ Value EventValues::of_operation(const Event& e, EventColumn column) const {
         case EventColumn::kResult:
             return number_if(has(Event::kHasResult), e.result);
         case EventColumn::kError:
-            return error(has(Event::kHasResult) && !is_restored(e), e.result);
+            return e.result < 0 &&
+                           schema::restores_result(static_cast<schema::Abi>(e.abi), number_of(e))
+                       ? Value{}
+                       : error(has(Event::kHasResult), e.result);
         case EventColumn::kFd:
             return number_if(has(Event::kHasFd), e.fd);
         case EventColumn::kOpenFlags:

@@ -68,8 +68,8 @@ constexpr std::array kCgroups{
 constexpr std::array kFileSystems{"ext4"sv, "tmpfs"sv, ""sv, "overlay"sv};
 constexpr std::array kIps{"10.0.0.7"sv, "127.0.0.1"sv, "::1"sv, "2001:db8::7"sv, "0.0.0.0"sv};
 constexpr std::array<std::uint16_t, 5> kPorts{0, 22, 80, 5432, 65535};
-constexpr std::array<std::uint16_t, 16> kCalls{
-    0, 1, 2, 3, 17, 257, 82, 40, 15, 45, 999, 59, 47, 275, 276, 278};
+constexpr std::array<std::uint16_t, 17> kCalls{
+    0, 1, 2, 3, 15, 17, 257, 82, 40, 44, 45, 999, 59, 47, 275, 276, 278};
 constexpr std::array<std::int64_t, 12> kResults{
     0, 1, 3, 4096, 100'000, -1, -2, -11, -13, -512, -4095, -4096};
 constexpr std::array<std::uint64_t, 12> kNumbers{0,

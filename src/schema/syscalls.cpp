@@ -101,8 +101,9 @@ bool gives_bytes(const SyscallInfo& call) {
     return call.transfer == "write" || call.transfer == "by_mode";
 }
 
-bool restores_result(const SyscallInfo& call) {
-    return call.returns == "restored";
+bool restores_result(Abi abi, std::uint16_t number) {
+    const SyscallInfo* const call = find_syscall(abi, number);
+    return call != nullptr && call->returns == "restored";
 }
 
 ArgumentInfo argument_of(const SyscallInfo& call,

@@ -82,7 +82,7 @@ std::optional<Transfer> transfer_of(const PartEvent& event);
 bool gives_bytes(const SyscallInfo& call);
 
 // Whether its result is none of its own: sigreturn gives back what the interrupted call returned, or any register.
-bool restores_result(const SyscallInfo& call);
+bool restores_result(Abi abi, std::uint16_t number);
 
 // The calls of one abi, by rising number.
 std::span<const SyscallInfo> syscalls_of(Abi abi);

@@ -34,6 +34,8 @@
 
 namespace dyetrace::store {
 
+constexpr std::uint64_t kLoadedBytesMax = 512 << 10;
+
 struct DatabaseOptions {
     int threads = 0;  // 0: as many as CPUs
     std::string memory_limit =
@@ -48,7 +50,7 @@ struct DatabaseOptions {
     std::uint64_t check_bytes_max = std::uint64_t{4} << 30;
     // A sealed trace whose files are no larger than this is read into memory, a table when it is first named: DuckDB opens
     // files, and plans twice, whenever a statement names a view of them.
-    std::uint64_t loaded_bytes_max = 512 << 10;
+    std::uint64_t loaded_bytes_max = kLoadedBytesMax;
 };
 
 // What is missing from a trace. Every answer about it should say so.

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "store/database.h"
 #include "store/raw_views.h"
 #include "trace/sealed_info.h"
 
@@ -25,7 +26,6 @@ namespace dyetrace::store {
 namespace {
 
 constexpr const char* kFolder = "derived";
-constexpr std::uint64_t kLoadedBytesMax = 512 << 10;  // as DatabaseOptions::loaded_bytes_max
 constexpr std::uint64_t kCheckBytesMax = std::uint64_t{4} << 30;  // as Database: 2 s from memory
 constexpr std::size_t kSumBytesMax = 100;
 

@@ -143,10 +143,7 @@ Result<Snapshot> try_snapshot(trace::TraceFolder& folder, SealedFiles& files) {
 }  // namespace
 
 bool may_have(const Snapshot& snapshot, const std::string& record) {
-    return !snapshot.segments.empty() ||
-           std::ranges::any_of(snapshot.sealed, [&](const SealedFolder& folder) {
-               return std::ranges::find(folder.records, record) != folder.records.end();
-           });
+    return !snapshot.segments.empty() || !parquet_files(snapshot.sealed, record).empty();
 }
 
 std::optional<std::uint64_t> sealed_bytes(const Snapshot& snapshot) {

@@ -312,7 +312,8 @@ std::string law_of_result(const Event& event, const Columns& columns, const Sysc
     if (columns.has(EventColumn::kResult) != event.finished()) {
         return "result";
     }
-    if (columns.has(EventColumn::kError) != (failed && !schema::restores_result(call))) {
+    if (columns.has(EventColumn::kError) !=
+        (failed && !schema::restores_result(call.abi, call.number))) {
         return "error";
     }
     const auto bytes = columns.number(EventColumn::kBytes);

@@ -4,7 +4,6 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -12,9 +11,9 @@ import threading
 
 import servers
 import support
-from support import DYETRACE, program
+from support import DYETRACE
 
-FUNCTIONS = program("functions")
+FUNCTIONS = support.program_of_its_own("functions")
 ORDERS = 30_000
 MANY = 8_000
 
@@ -116,14 +115,12 @@ class ProbesTest(support.EndToEndTest):
         self.assertEqual(said["listened"], 0)
 
     def test_only_the_command_is_counted_or_everybody(self):
-        # a copy, because other tests run the program too
-        functions = shutil.copy(FUNCTIONS, os.path.join(self.enterContext(tempfile.TemporaryDirectory()), "functions"))
-        statement = f"SELECT count(*) AS calls FROM user_function('{functions}', 'work')"
+        statement = f"SELECT count(*) AS calls FROM user_function('{FUNCTIONS}', 'work')"
         with subprocess.Popen([DYETRACE, "live", "--json", "--every", "100ms", statement], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as everybody:
             self.assertEqual(json.loads(everybody.stdout.readline())["calls"], 0)
-            rows, _ = self.ask(statement, "sh", "-c", f"{functions} orders 100; exec {functions} orders 20")
+            rows, _ = self.ask(statement, "sh", "-c", f"{FUNCTIONS} orders 100; exec {FUNCTIONS} orders 20")
             self.assertEqual(rows, [{"calls": 120}])
-            subprocess.run([functions, "orders", "1000"], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run([FUNCTIONS, "orders", "1000"], check=True, stdout=subprocess.DEVNULL)
             calls = 0
             while calls < 1120:
                 calls += json.loads(everybody.stdout.readline())["calls"]
@@ -270,9 +267,14 @@ class PostgresTest(support.EndToEndTest):
         with tempfile.TemporaryDirectory(prefix="dyetrace-test-") as folder, servers.PostgreSQL(folder) as server:
             server.run("pgbench", "-i", "-q", "-s", "1")
             postgres = f"{server.binaries()}/postgres"
+            insert = f"INSERT /* {os.getpid()} */"  # other tests may have servers of the same program
+            script = os.path.join(folder, "script")
+            shown = subprocess.run([f"{server.binaries()}/pgbench", "--show-script=tpcb-like"], capture_output=True, text=True, check=True)
+            with open(script, "w", encoding="utf-8") as file:
+                file.write((shown.stdout or shown.stderr).replace("INSERT", insert))
             questions = [
                 f"SELECT count(*) AS n FROM usdt('{postgres}', 'postgresql', 'transaction__commit')",
-                f"SELECT count(*) AS n FROM usdt('{postgres}', 'postgresql', 'query__start') WHERE starts_with(str(arguments.arg0), 'INSERT')",
+                f"SELECT count(*) AS n FROM usdt('{postgres}', 'postgresql', 'query__start') WHERE starts_with(str(arguments.arg0), '{insert}')",
             ]
             asked = [subprocess.Popen([DYETRACE, "live", "--json", "--every", "200ms", text], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) for text in questions]
             # the first window says that it listens
@@ -281,7 +283,7 @@ class PostgresTest(support.EndToEndTest):
             readers = [threading.Thread(target=self.add_up, args=(counted, number, process), daemon=True) for number, process in enumerate(asked)]
             for reader in readers:
                 reader.start()
-            server.run("pgbench", "-n", "-c", str(self.CLIENTS), "-t", str(self.EACH))
+            server.run("pgbench", "-n", "-c", str(self.CLIENTS), "-t", str(self.EACH), "-f", script)
             for process in asked:
                 process.terminate()
             for reader, process in zip(readers, asked):

@@ -7,9 +7,9 @@ import subprocess
 import sys
 
 import support
-from support import DYETRACE, program
+from support import DYETRACE
 
-FUNCTIONS = program("functions")
+FUNCTIONS = support.program_of_its_own("functions")
 ORDERS = 3_000
 SWITCH = "tracepoint('sched', 'sched_switch')"
 

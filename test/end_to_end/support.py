@@ -1,5 +1,6 @@
 """What the end-to-end tests share: the built program as a user runs it, traces as answers to SQL, bounded waiting."""
 
+import atexit
 import contextlib
 import functools
 import json
@@ -27,6 +28,14 @@ PATIENCE_S = 240  # for anything that should take a second or two: only what han
 
 def program(name):
     return os.path.join(PROGRAMS, name)
+
+
+@functools.cache
+def program_of_its_own(name):
+    """A copy of a program that only this test file runs: a probe, and a mark's semaphore, are of the file, whoever runs it."""
+    folder = tempfile.TemporaryDirectory(prefix="dyetrace-test-")
+    atexit.register(folder.cleanup)
+    return shutil.copy(program(name), folder.name)
 
 
 def wait_for(condition, what, seconds=PATIENCE_S):

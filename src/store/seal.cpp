@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <initializer_list>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <tuple>
@@ -17,11 +19,11 @@
 #include "base/file.h"
 #include "schema/record_info.h"
 #include "schema/sql.h"
-#include "store/derived_tables.h"
 #include "store/duckdb_engine.h"
 #include "store/facts_tables.h"
 #include "store/record_scan.h"
 #include "store/sealed_files.h"
+#include "store/trace_frame.h"
 #include "trace/sealed_info.h"
 
 namespace dyetrace::store {
@@ -57,16 +59,7 @@ Result<std::uint64_t> copy_to_parquet(const Engine& engine,
         fmt::format("COPY ({}) TO {} {}", select, sql_text(path), kParquetOptions));
 }
 
-// A small table beside the segments; a reader finds it whole or not at all.
-Result<void> write_frame_table(const Engine& engine,
-                               const std::string& table,
-                               const std::string& path) {
-    const std::string unfinished = path + ".new";
-    TRY(
-        engine.run(fmt::format("COPY {} TO {} (FORMAT parquet, COMPRESSION zstd, "
-                               "COMPRESSION_LEVEL 19, PARQUET_VERSION V2)",
-                               table,
-                               sql_text(unfinished))));
+Result<void> put_in_place(const std::string& unfinished, const std::string& path) {
     if (::rename(unfinished.c_str(), path.c_str()) != 0) {
         return Error::from_errno(errno, fmt::format("cannot put '{}' in its place", path));
     }
@@ -115,7 +108,7 @@ Result<std::vector<trace::SealedFile>> write_tables(const Engine& engine,
             continue;
         }
         std::string select = fmt::format("SELECT * FROM _records('{}')", info.name);
-        select += is_gap ? " UNION ALL SELECT * FROM internal.live_gap" : "";
+        select += is_gap && has_lost ? " UNION ALL SELECT * FROM internal.live_gap" : "";
         TRY(trace::SealedFile file, write_file(engine, select, folder, info.name));
         files.push_back(std::move(file));
     }
@@ -138,45 +131,45 @@ trace::SealedInfo describe(const trace::SegmentReader& segment,
     return info;
 }
 
-Result<void> copy_frame_table(const std::string& like, const std::string& path, const char* name) {
-    const std::string unfinished = fmt::format("{}/{}.new", path, name);
-    std::error_code error;
-    std::filesystem::copy_file(fmt::format("{}/{}", like, name), unfinished, error);
-    if (!error) {
-        std::filesystem::rename(unfinished, fmt::format("{}/{}", path, name), error);
-    }
-    return error ? Result<void>(Error::from_errno(
-                       error.value(), fmt::format("cannot copy '{}/{}' to '{}'", like, name, path)))
-                 : Result<void>();
+Result<void> write_frame_file(const FrameFile& file, const std::string& path) {
+    TRY(const base::Fd out, base::open_file(path, O_WRONLY | O_CREAT | O_TRUNC));
+    return base::write_all(out, std::as_bytes(std::span(file.bytes)))
+        .with_context(fmt::format("writing '{}'", path));
 }
 
-// Beside the segments: the hosts, the names of calls and flags, and `views` over all.
+// Beside the segments: the hosts, the names of calls and flags, and `views` over all. A reader finds each whole or not at all.
 Result<void> write_frame_files(const Engine& engine,
-                               const std::string& path,
+                               const std::string& folder,
                                const std::vector<trace::Host>& hosts,
-                               const std::string& views,
-                               const std::string& like) {
-    TRY(base::write_file_atomically(path + "/views.sql", views));
-    TRY(make_hosts_table(engine, hosts));
-    TRY(write_frame_table(engine, "internal.hosts", path + "/hosts.parquet"));
-    if (!like.empty()) {
-        TRY(copy_frame_table(like, path, "syscalls.parquet"));
-        return copy_frame_table(like, path, "flags.parquet");
+                               const std::string& views) {
+    TRY(base::write_file_atomically(folder + "/views.sql", views));
+    for (const FrameFile& file : trace_frame()) {
+        if (file.kind == FrameFile::Kind::kLabels) {
+            const std::string path = fmt::format("{}/{}", folder, file.name);
+            TRY(write_frame_file(file, path + ".new"));
+            TRY(put_in_place(path + ".new", path));
+        }
     }
-    TRY(engine.run(schema::labels_sql()));
-    TRY(write_frame_table(engine, "internal.call_labels", path + "/syscalls.parquet"));
-    return write_frame_table(engine, "internal.flag_labels", path + "/flags.parquet");
+    const std::string path = folder + "/hosts.parquet";
+    TRY(make_hosts_table(engine, hosts));
+    TRY(copy_to_parquet(engine, "FROM internal.hosts", path + ".new"));
+    return put_in_place(path + ".new", path);
 }
 
-Result<void> write_empty_derived_tables(const Engine& engine, const std::string& folder) {
-    DerivedTables derived;
-    TRY(derived.add_functions(engine));
-    for (const schema::DerivedTable& table : schema::derived_tables()) {
-        TRY(copy_to_parquet(engine,
-                            fmt::format("FROM _derived_rows('{}') LIMIT 0", table.name),
-                            fmt::format("{}/{}.parquet", folder, table.name)));
+// sealed-000000, if it is not there yet.
+Result<void> write_empty_tables(const trace::TraceFolder& folder,
+                                std::initializer_list<FrameFile::Kind> kinds) {
+    if (std::filesystem::exists(folder.sealed_path(0))) {
+        return {};
     }
-    return {};
+    const std::string sealing = sealing_path(folder, 0);
+    TRY(make_empty_folder(sealing));
+    for (const FrameFile& file : trace_frame()) {
+        if (std::find(kinds.begin(), kinds.end(), file.kind) != kinds.end()) {
+            TRY(write_frame_file(file, fmt::format("{}/{}", sealing, file.name)));
+        }
+    }
+    return put_in_place(sealing, folder.sealed_path(0));
 }
 
 // The views of a trace of one host, a folder higher.
@@ -206,7 +199,7 @@ std::uint64_t bytes_in(const std::string& folder) {
 
 }  // namespace
 
-Result<Sealer> Sealer::start(trace::TraceFolder folder, const std::string& like) {
+Result<Sealer> Sealer::start(trace::TraceFolder folder) {
     const std::string lock_path = folder.path() + "/sealer";
     TRY(base::Fd lock, base::open_file(lock_path, O_RDWR | O_CREAT));
     if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
@@ -218,7 +211,7 @@ Result<Sealer> Sealer::start(trace::TraceFolder folder, const std::string& like)
     }
     Sealer sealer(std::move(folder), std::move(lock));
     TRY(sealer.remove_leftovers());
-    if (Result<void> written = sealer.write_frame(like); !written.ok()) {
+    if (Result<void> written = sealer.write_frame(); !written.ok()) {
         (void)sealer.remove_leftovers();
         return std::move(written).error();
     }
@@ -255,51 +248,19 @@ void Sealer::keep_better_copy(const SealedFolder& sealed, std::uint64_t number) 
     }
 }
 
-// What readers without dyetrace need from the first moment on: every table, the hosts, the names of
-// calls and flags, and the views over them.
-Result<void> Sealer::write_frame(const std::string& like) const {
-    TRY(const Engine engine, Engine::open(kSealingEngine));
-    TRY(write_frame_files(engine, folder_.path(), folder_.info().hosts, schema::views_sql(), like));
-    if (std::filesystem::exists(folder_.sealed_path(0))) {
-        return {};
-    }
-    const std::string sealing = sealing_path(folder_, 0);
-    TRY(make_empty_folder(sealing));
-    TRY(write_empty_tables(engine, like));
-    return commit(sealing, 0);
-}
-
-Result<void> Sealer::write_empty_tables(const Engine& engine, const std::string& like) const {
-    const std::string sealing = sealing_path(folder_, 0);
-    if (!like.empty()) {
-        const std::string theirs =
-            like + "/" + std::filesystem::path(folder_.sealed_path(0)).filename().string();
-        std::error_code error;
-        std::filesystem::copy(theirs, sealing, error);
-        return error ? Result<void>(Error::from_errno(
-                           error.value(), fmt::format("cannot copy '{}' to '{}'", theirs, sealing)))
-                     : Result<void>();
-    }
-    TRY(engine.run(schema::live_tables_sql()));
-    for (const schema::RecordInfo& info : schema::records()) {
-        TRY(copy_to_parquet(engine,
-                            fmt::format("SELECT * FROM internal.live_{}", info.name),
-                            fmt::format("{}/{}.parquet", sealing, info.name)));
-    }
-    return write_empty_derived_tables(engine, sealing);
+Result<void> Sealer::write_frame() {
+    TRY(Engine engine, Engine::open(kSealingEngine));
+    first_engine_ = std::make_shared<const Engine>(std::move(engine));
+    TRY(write_frame_files(
+        *first_engine_, folder_.path(), folder_.info().hosts, schema::views_sql()));
+    return write_empty_tables(folder_, {FrameFile::Kind::kRecords, FrameFile::Kind::kDerived});
 }
 
 Result<void> write_frame_of_parts(const trace::TraceFolder& folder,
                                   const std::vector<trace::Host>& hosts) {
     TRY(const Engine engine, Engine::open(kSealingEngine));
-    TRY(write_frame_files(engine, folder.path(), hosts, views_over_parts(), ""));
-    if (std::filesystem::exists(folder.sealed_path(0))) {
-        return {};
-    }
-    const std::string sealing = sealing_path(folder, 0);
-    TRY(make_empty_folder(sealing));
-    TRY(write_empty_derived_tables(engine, sealing));
-    return base::rename_file(sealing, folder.sealed_path(0));
+    TRY(write_frame_files(engine, folder.path(), hosts, views_over_parts()));
+    return write_empty_tables(folder, {FrameFile::Kind::kDerived});
 }
 
 Result<SealedSegment> Sealer::seal(std::uint64_t number, trace::SegmentEnd end) {
@@ -315,12 +276,19 @@ Result<SealedSegment> Sealer::write_sealed(std::uint64_t number, trace::SegmentE
         trace::SegmentReader::open(folder_.segment_path(number), end));
     TRY(segment.verify());
     const RecordSource source = ordered_source(segment);
-    TRY(const Engine engine, Engine::open(kSealingEngine));
-    TRY(engine.run(schema::live_tables_sql()));
+    std::shared_ptr<const Engine> opened = std::move(first_engine_);
+    if (!opened) {
+        TRY(Engine another, Engine::open(kSealingEngine));
+        opened = std::make_shared<const Engine>(std::move(another));
+    }
+    const Engine& engine = *opened;
     TRY(register_record_scan(engine, source));
     std::vector<trace::LostRange> lost = segment.lost();
     name_host(lost, folder_);
-    TRY(insert_gaps(engine, lost));
+    if (!lost.empty()) {
+        TRY(engine.run(schema::live_tables_sql()));
+        TRY(insert_gaps(engine, lost));
+    }
     const std::string sealing = sealing_path(folder_, number);
     TRY(make_empty_folder(sealing));
     trace::SealedInfo info = describe(segment, number, source);

@@ -39,9 +39,8 @@ struct SealedSegment {
 class Sealer {
   public:
     // Writes hosts.parquet, syscalls.parquet, flags.parquet, views.sql and sealed-000000 (every table, without rows) if they are not there yet, and throws
-    // away what an earlier sealer left half-done. kUnavailable if another one works on this trace. What is the same in each trace
-    // is copied from `like`, if that is a trace for which this version of the program wrote it: a tenth of the work.
-    static Result<Sealer> start(trace::TraceFolder folder, const std::string& like = "");
+    // away what an earlier sealer left half-done. kUnavailable if another one works on this trace.
+    static Result<Sealer> start(trace::TraceFolder folder);
 
     // What becomes of a trace whose recorder is gone without a word.
     enum class Abandoned {
@@ -71,14 +70,14 @@ class Sealer {
     Result<void> remove_leftovers() const;
     void keep_better_copy(const SealedFolder& sealed, std::uint64_t number) const;
     Result<SealedSegment> write_sealed(std::uint64_t number, trace::SegmentEnd end);
-    Result<void> write_frame(const std::string& like) const;
-    Result<void> write_empty_tables(const Engine& engine, const std::string& like) const;
+    Result<void> write_frame();
     Result<void> leave_room_to_the_recorder(std::uint64_t number) const;
     Result<void> seal_death(std::uint64_t last_number);
     Result<void> commit(const std::string& from, std::uint64_t number) const;
 
     trace::TraceFolder folder_;
     base::Fd lock_;
+    std::shared_ptr<const Engine> first_engine_;  // of the frame: for the first segment
     SealedSegment totals_;
 };
 

@@ -1,7 +1,5 @@
 #include "store/trace_sealer.h"
 
-#include <unistd.h>
-
 #include <utility>
 #include <vector>
 
@@ -25,9 +23,7 @@ Result<void> TraceSealer::find_parts() {
     for (trace::TraceFolder& part : parts) {
         std::string path = part.path();
         if (!parts_.contains(path)) {
-            const bool is_new = ::access(part.sealed_path(0).c_str(), F_OK) != 0;
-            TRY(Sealer sealer, Sealer::start(std::move(part), like_));
-            like_ = like_.empty() && is_new ? path : like_;
+            TRY(Sealer sealer, Sealer::start(std::move(part)));
             parts_.emplace(std::move(path), std::move(sealer));
         }
     }

@@ -33,7 +33,6 @@ class TraceSealer {
 
     trace::TraceFolder folder_;
     std::map<std::string, Sealer> parts_;  // by path
-    std::string like_;  // a part for which this process wrote what is the same in all
 };
 
 }  // namespace dyetrace::store

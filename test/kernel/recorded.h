@@ -278,7 +278,7 @@ class KernelTest : public testing::Test {
         bool attached = false;
     };
 
-    static std::optional<Listener>& shared();
+    std::optional<Listener>& shared() const;
     Result<void> load(std::optional<Listener>& listener) const;
     Trace run(const std::function<void()>& program, int killed_by, bool kill_at_end);
     static void begin(Listener& listener, pid_t child, const base::Fd& gate, bool is_shared);

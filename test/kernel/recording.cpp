@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <ctime>
 #include <fstream>
+#include <map>
 
 #include "base/fd.h"
 #include "capture/kernel_dyes.h"
@@ -196,10 +197,10 @@ bool is_in_some_call(pid_t thread) {
     return call_of(thread) >= 0;
 }
 
-std::optional<KernelTest::Listener>& KernelTest::shared() {
-    static std::optional<Listener>
-        listener;  // of the tests of this process, one options after another
-    return listener;
+// Of the tests of this process that have the same options.
+std::optional<KernelTest::Listener>& KernelTest::shared() const {
+    static std::map<std::string, std::optional<Listener>> listeners;
+    return listeners[words_of(options_)];
 }
 
 Result<void> KernelTest::load(std::optional<Listener>& listener) const {

@@ -19,8 +19,8 @@ bool page_base_known;
 /* The folio that holds a page of a file; 0 where it is not in memory. */
 static __always_inline __u64 folio_at(__u64 mapping, __u64 index)
 {
-	return xarray_entry(mapping + bpf_core_field_offset(struct address_space, i_pages.xa_head),
-			    index); /* a value: the page was evicted */
+	return xarray_entry(mapping + bpf_core_field_offset(struct address_space, i_pages.xa_head), index,
+			    PAGE_LEVELS_MAX); /* a value: the page was evicted */
 }
 
 /* Whether the folio holds this page of the file, and which of its own that is. */

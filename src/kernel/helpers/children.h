@@ -68,6 +68,9 @@ static __always_inline struct attachment_header *part_attachment_space(struct pa
 	return (void *)buffer->attachments + at;
 }
 
+/* Writes the object in scratch, once it is filled in. In programs/special.bpf.c. */
+int write_touched(scratch_ref ref);
+
 static __always_inline struct event_object_fact *begin_touch(struct scratch *scratch, __u8 role, __s32 fd, __s64 begin, __s64 end)
 {
 	struct event_object_fact *fact = &scratch->touched;
@@ -89,7 +92,7 @@ static __always_inline void touch(struct scratch *scratch, __u8 role, __s32 fd, 
 
 	fact->handle_id = handle_id;
 	fact->events = events;
-	emit_child(&fact->header, sizeof(*fact));
+	write_touched(ref_of(scratch));
 }
 
 /* A descriptor of the current task. */
@@ -102,9 +105,8 @@ static __always_inline void touch_descriptor(struct scratch *scratch, __u8 role,
 /* Members of a set, or descriptors, that are not listed one by one. */
 static __always_inline void touch_rest(struct scratch *scratch, __u8 role, __s64 begin, __s64 end)
 {
-	struct event_object_fact *fact = begin_touch(scratch, role, -1, begin, end);
-
-	emit_child(&fact->header, sizeof(*fact));
+	begin_touch(scratch, role, -1, begin, end);
+	write_touched(ref_of(scratch));
 }
 
 /* Steps over the members that a call hands out, or control blocks. */

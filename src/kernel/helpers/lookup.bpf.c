@@ -94,29 +94,34 @@ __noinline int enter_mounts(scratch_ref ref)
 	return each_turn(MOUNTS_ON_ONE_MAX, enter_mount) < MOUNTS_ON_ONE_MAX;
 }
 
+LOOP_BODY(leave_mount)
+{
+	struct scratch *scratch = cpu_scratch();
+	struct lookup *lookup;
+	struct mount *mount;
+
+	if (!scratch)
+		return 1;
+	lookup = &scratch->lookup;
+	mount = typed(struct mount, lookup->mount);
+	if (lookup->dentry == lookup->root_dentry && lookup->mount == lookup->root_mount)
+		return 1;
+	if (lookup->dentry != (__u64)READ(mount, mnt.mnt_root)) {
+		lookup->dentry = (__u64)READ(typed(struct dentry, lookup->dentry), d_parent);
+		return 1;
+	}
+	if ((__u64)READ(mount, mnt_parent) == lookup->mount)
+		return 1;
+	lookup->dentry = (__u64)READ(mount, mnt_mountpoint);
+	lookup->mount = (__u64)READ(mount, mnt_parent);
+	return 0;
+}
+
 /* '..' of what is mounted is that of where it is mounted; that of the root the root. */
 __noinline int go_up(scratch_ref ref)
 {
-	struct scratch *scratch = scratch_of(ref);
-	struct lookup *lookup = &scratch->lookup;
-
-	if (!scratch)
-		return 0;
-	for (int i = 0; i < STEPS_UP_MAX; i++) {
-		struct mount *mount = typed(struct mount, lookup->mount);
-
-		if (lookup->dentry == lookup->root_dentry && lookup->mount == lookup->root_mount)
-			return 0;
-		if (lookup->dentry != (__u64)READ(mount, mnt.mnt_root)) {
-			lookup->dentry = (__u64)READ(typed(struct dentry, lookup->dentry), d_parent);
-			return 0;
-		}
-		if ((__u64)READ(mount, mnt_parent) == lookup->mount)
-			return 0;
-		lookup->dentry = (__u64)READ(mount, mnt_mountpoint);
-		lookup->mount = (__u64)READ(mount, mnt_parent);
-	}
-	return 0;
+	opaque(ref);
+	return each_turn(STEPS_UP_MAX, leave_mount);
 }
 
 /* One entry of the bucket; true: no need to look further, it is found (`walk->node`) or not there (0). */

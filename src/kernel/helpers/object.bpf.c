@@ -94,15 +94,12 @@ static __always_inline __u64 resolve_object(struct scratch *scratch, struct hand
 	return fresh->serial;
 }
 
-/* What a connection is called: taken over from before it was closed, when the sequence numbers no longer tell. */
-static __always_inline __u64 connection_of(struct handle_state *handle, struct handle_state *known, struct sock *sk)
+/* What a connection was called before it was closed: then the sequence numbers no longer tell. */
+static __always_inline void keep_connection(struct handle_state *handle, struct handle_state *known)
 {
-	if (!sk)
-		return 0;
 	if (known && known->object_id == handle->object_id && known->connection_id &&
 	    known->name.ends >> 1 == handle->name.ends >> 1)
-		return known->connection_id;
-	return connection_id(typed(struct sock, sk));
+		handle->connection_id = known->connection_id;
 }
 
 static __always_inline bool is_announced_alike(struct handle_state *handle, struct handle_state *known)
@@ -150,7 +147,8 @@ static __always_inline void number_handle(struct scratch *scratch, struct handle
 {
 	struct handle_state *known = bpf_map_lookup_elem(&handles, &scratch->seen.key);
 
-	handle->connection_id = connection_of(handle, known, (struct sock *)scratch->seen.sk);
+	if (scratch->seen.sk)
+		keep_connection(handle, known);
 	if (!known || !is_announced_alike(handle, known)) {
 		handle->name.handle_id = new_id(&scratch->next_handle);
 		return;
@@ -193,6 +191,8 @@ __noinline int number_seen(scratch_ref ref)
 	if (!scratch)
 		return 0;
 	handle = &scratch->new_handle;
+	/* first, before there are as many ways here as resolve_object() has ends */
+	handle->connection_id = scratch->seen.sk ? connection_id(typed(struct sock, scratch->seen.sk)) : 0;
 	scratch->seen.serial = resolve_object(scratch, handle, scratch->seen.key.dentry,
 					      READ(typed(struct inode, scratch->seen.inode), i_nlink), scratch->seen.fresh);
 	number_handle(scratch, handle);

@@ -95,42 +95,18 @@ static __always_inline void fill_offset2(struct syscall_event *event, const vola
 }
 
 /*
- * Where the bytes that a call moved on the socket just seen begin in its stream; false if that is no TCP socket (MPTCP is
- * none: its subflows number their own bytes), or the bytes are no part of the stream. Not inlined: what it needs would lie on the
- * stack of all that sys_exit calls.
+ * Where the bytes that a call moved on the socket just seen begin in its stream, in seen.stream_offset; 0 if that is no TCP socket (MPTCP is
+ * none: its subflows number their own bytes), or the bytes are no part of the stream. In programs/stream.bpf.c.
  */
-static __noinline bool find_stream_offset(struct scratch *scratch, __u64 moved, bool inbound, __u32 message_flags, __u64 *offset)
-{
-	struct task_state *state = state_of(this_task());
-	struct sock *sk = typed(struct sock, scratch->seen.sk);
-	struct tcp_sock *tcp = typed(struct tcp_sock, scratch->seen.sk);
-
-	if (!state || !scratch->seen.sk || !moved || !is_tcp(sk))
-		return false;
-	if (!inbound) {
-		*offset = state->stream_sk == scratch->seen.sk ? state->stream_at : sent_position(tcp) - moved;
-		return true;
-	}
-	if (message_flags & MSG_OOB)
-		return false;
-	if (message_flags & MSG_PEEK) {
-		__s32 skipped = READ(sk, sk_peek_off);
-
-		*offset = read_position(tcp) + (skipped > 0 ? skipped - moved : 0);
-		return true;
-	}
-	*offset = (state->stream_sk == scratch->seen.sk ? state->stream_at : read_position(tcp)) - moved;
-	return true;
-}
+int find_stream_offset(scratch_ref ref, __u64 moved, __u32 inbound, __u32 message_flags);
 
 static __always_inline void fill_stream_offset(struct scratch *scratch, const volatile struct syscall_shape *shape, bool inbound)
 {
 	struct syscall_event *event = &scratch->event;
 	__u32 flags = shape->message_flags ? argument(event, shape->message_flags) : 0;
-	__u64 offset = 0;
 
-	if (event->result <= 0 || !find_stream_offset(scratch, event->result, inbound, flags, &offset))
+	if (event->result <= 0 || !find_stream_offset(ref_of(scratch), event->result, inbound, flags))
 		return;
-	event->stream_offset = offset;
+	event->stream_offset = scratch->seen.stream_offset;
 	event->present |= SYSCALL_HAS_STREAM_OFFSET;
 }

@@ -11,7 +11,8 @@
 
 #define XARRAY_BITS 6 /* slots of a node */
 #define XARRAY_SLOTS (1 << XARRAY_BITS)
-#define XARRAY_LEVELS_MAX 9 /* 2^54 pages, more than a file has */
+#define PAGE_LEVELS_MAX 9 /* 2^54 pages, more than a file has */
+#define PID_LEVELS_MAX 4 /* 2^24 numbers; PID_MAX_LIMIT is 2^22 */
 
 /* Entries say in their lowest bits what they are. */
 static __always_inline bool is_node(__u64 entry)
@@ -29,13 +30,13 @@ static __always_inline __u64 slot_at(__u64 node, __u32 slot)
 	return number_at(node + bpf_core_field_offset(struct xa_node, slots) + (slot & (XARRAY_SLOTS - 1)) * sizeof(void *));
 }
 
-/* The pointer there; 0: none, or a value (1 in its lowest bit). */
-static __always_inline __u64 xarray_entry(__u64 head, __u64 index)
+/* The pointer there, at most `levels` deep; 0: none, or a value (1 in its lowest bit). */
+static __always_inline __u64 xarray_entry(__u64 head, __u64 index, int levels)
 {
 	__u64 entry = number_at(head), node;
 	__u32 shift;
 
-	for (int level = 0; level < XARRAY_LEVELS_MAX && is_node(entry); level++) {
+	for (int level = 0; level < levels && is_node(entry); level++) {
 		node = entry - 2;
 		shift = READ(typed(struct xa_node, node), shift);
 		if (level == 0 && index >> shift >> XARRAY_BITS)

@@ -130,6 +130,7 @@ struct scratch {
 	struct {
 		__u64 inode, socket, sk, ends, magic; /* addresses; ends: digest */
 		__s64 position, size;
+		__u64 stream_offset; /* see find_stream_offset() */
 		__u32 handle_id; /* 0: nothing */
 		__u32 open_flags;
 		__u32 mode;

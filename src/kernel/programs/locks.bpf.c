@@ -75,5 +75,5 @@ static __noinline void follow_fcntl(struct scratch *scratch)
 						  : EVENT_ROLE_WRITE_LOCKED,
 			   scratch->event.fd, begin, end);
 	fact->handle_id = scratch->event.handle_id;
-	emit_child(&fact->header, sizeof(*fact));
+	write_touched(ref_of(scratch));
 }

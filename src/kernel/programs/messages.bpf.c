@@ -260,7 +260,8 @@ static __noinline int begin_messages(struct scratch *scratch)
 		walk->present |= PART_HAS_REPORTS_ERROR;
 	walk->sent = 0;
 	each_turn(walk->count, sum_message);
-	walk->has_stream = find_stream_offset(scratch, walk->sent, inbound, event->arguments[3], &walk->stream_offset);
+	walk->has_stream = find_stream_offset(ref_of(scratch), walk->sent, inbound, event->arguments[3]);
+	walk->stream_offset = scratch->seen.stream_offset;
 	walk->stays = walk->has_stream && inbound && event->arguments[3] & MSG_PEEK &&
 		      READ(typed(struct sock, scratch->seen.sk), sk_peek_off) <= 0;
 	walk->sent = 0;

@@ -53,5 +53,5 @@ static __always_inline void follow_queue(struct scratch *scratch)
 		fact->range_begin = type_of_message(event);
 	fact->range_end = shape->fd ? messages_left(event) : (__s64)BPF_CORE_READ(current_task(), nsproxy, ipc_ns, ns.inum);
 	fact->handle_id = event->handle_id;
-	emit_child(&fact->header, sizeof(*fact));
+	write_touched(ref_of(scratch));
 }

@@ -30,7 +30,7 @@ static __always_inline void touch_polled_descriptor(struct scratch *scratch, __s
 	fact->handle_id = scratch->seen.handle_id;
 	fact->asked_events = asked;
 	fact->events = events;
-	emit_child(&fact->header, sizeof(*fact));
+	write_touched(ref_of(scratch));
 }
 
 LOOP_BODY(touch_polled)

@@ -92,19 +92,36 @@ static __always_inline void fill_siginfo(struct signal_event *event, __u64 addre
 	}
 }
 
-/* The siginfo of a signal that is in the queue; 0: it has none there. */
-static __always_inline __u64 queued_siginfo(struct list_head *queue, __u32 signal)
+struct queue_walk {
+	struct list_head *at; /* looked at next */
+	struct list_head *queue;
+	__u64 siginfo; /* 0: not found yet */
+	__u32 signal;
+};
+
+static long look_at_queued(__u32 index, void *context)
 {
-	struct list_head *at = BPF_CORE_READ(queue, next);
+	struct queue_walk *walk = context;
+	struct list_head *at = walk->at;
+	struct sigqueue *entry = (void *)at - bpf_core_field_offset(struct sigqueue, list);
 
-	for (int i = 0; i < QUEUED_MAX && at && at != queue; i++) {
-		struct sigqueue *entry = (void *)at - bpf_core_field_offset(struct sigqueue, list);
-
-		if ((__u32)BPF_CORE_READ(entry, info.si_signo) == signal)
-			return (__u64)entry + bpf_core_field_offset(struct sigqueue, info);
-		at = BPF_CORE_READ(at, next);
+	if (!at || at == walk->queue)
+		return 1;
+	if ((__u32)BPF_CORE_READ(entry, info.si_signo) == walk->signal) {
+		walk->siginfo = (__u64)entry + bpf_core_field_offset(struct sigqueue, info);
+		return 1;
 	}
+	walk->at = BPF_CORE_READ(at, next);
 	return 0;
+}
+
+/* The siginfo of a signal that is in the queue; 0: it has none there. */
+static __noinline __u64 queued_siginfo(struct list_head *queue, __u32 signal)
+{
+	struct queue_walk walk = { .at = BPF_CORE_READ(queue, next), .queue = queue, .signal = signal };
+
+	each_small_turn(QUEUED_MAX, QUEUED_MAX, look_at_queued, &walk);
+	return walk.siginfo;
 }
 
 #ifdef WITHOUT_LOOPS /* before 5.12 there is no instruction that sets a bit and tells what it was; a map takes a key once */

@@ -5,6 +5,7 @@
  */
 #include "kernel/memory/scratch.h"
 #include "kernel/helpers/call.h"
+#include "kernel/helpers/children.h"
 #include "kernel/programs/begin_and_end.h"
 #include "kernel/programs/special.h"
 
@@ -17,6 +18,13 @@
 	case SPECIAL_##special:                                                                                                  \
 		function(scratch);                                                                                               \
 		break;
+
+__noinline int write_touched(scratch_ref ref)
+{
+	struct scratch *scratch = scratch_of(ref);
+
+	return scratch && emit_child(&scratch->touched.header, sizeof(scratch->touched));
+}
 
 /* In place of the end of sys_enter. */
 SEC(SYS_ENTER)

@@ -1,4 +1,4 @@
-# The target duckdb: the library and its C API's header, as third_party/duckdb/fetch left them. Only dyetrace-store links it
+# The target duckdb: the library and its headers, as third_party/duckdb/fetch left them. Only dyetrace-store links it
 # (docs/decisions/0008-by-hand-or-by-a-library.md); the recorder never does.
 
 set(DUCKDB_FOLDER "${PROJECT_SOURCE_DIR}/third_party/.fetched/duckdb")
@@ -15,4 +15,4 @@ install(FILES "${DUCKDB_FOLDER}/libduckdb.so" DESTINATION lib/dyetrace COMPONENT
 add_library(duckdb SHARED IMPORTED GLOBAL)
 set_target_properties(duckdb PROPERTIES
     IMPORTED_LOCATION "${DUCKDB_FOLDER}/libduckdb.so"
-    INTERFACE_INCLUDE_DIRECTORIES "${DUCKDB_FOLDER}")
+    INTERFACE_INCLUDE_DIRECTORIES "${DUCKDB_FOLDER}/include")

@@ -16,10 +16,8 @@ Result<void> register_argument_functions(const Engine& engine);
 
 // Runs after macros_sql() and before public_sql(): views are made with the functions.
 inline constexpr const char* kArgumentsByFunction =
-    "CREATE OR REPLACE TABLE internal.syscalls AS SELECT abi, number, name, transfer, "
-    "message_flags_at, cuts "
-    "FROM internal.numbered_calls;\n"
-    "CREATE OR REPLACE TABLE internal.signal_sets AS SELECT NULL AS signals, NULL AS codes;\n"
+    "CREATE OR REPLACE VIEW internal.syscalls AS FROM _numbered_calls();\n"
+    "CREATE OR REPLACE VIEW internal.signal_sets AS SELECT NULL AS signals, NULL AS codes;\n"
     "CREATE OR REPLACE MACRO _signal_text(signals, codes, signal, code, pid, uid, status, utime, "
     "stime, timer, overrun, v, address) AS "
     "_signal_json(signal, code, pid, uid, status, utime, stime, timer, overrun, v, address);\n"

@@ -20,6 +20,7 @@
 #include "store/interrupt_watch.h"
 #include "store/new_events.h"
 #include "store/number_scan_state.h"
+#include "store/numbered_calls_scan.h"
 #include "store/raw_views.h"
 #include "store/reading_statement.h"
 #include "store/record_scan.h"
@@ -207,6 +208,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path,
     TRY(register_record_scan(parts->engine, parts->new_source, kNewRecords));
     TRY(parts->derived.add_functions(parts->engine));
     TRY(register_argument_functions(parts->engine));
+    TRY(register_numbered_calls(parts->engine));
     parts->definitions.add(schema::labels_sql());
     parts->definitions.add(schema::macros_sql());
     parts->definitions.add(kArgumentsByFunction);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "store/catalog_entries.h"
 #include "store/interrupt_watch.h"
 
 namespace dyetrace::store {
@@ -47,6 +48,12 @@ std::string name_in(std::string_view create) {
     return base::lower(rest.substr(rest.find('.') + 1));
 }
 
+// Statements one after another that are made in the same way.
+struct Run {
+    bool is_bound;
+    std::string sql;
+};
+
 bool may_list_names(const std::vector<std::string>& words) {
     return std::ranges::any_of(words, [](const std::string& word) {
         return word == "show" || word == "pragma" || word == "information_schema" ||
@@ -64,7 +71,8 @@ void Definitions::add(std::string_view statements) {
     for (std::size_t begin = statements.find(kCreate); begin < statements.size();) {
         const std::size_t end = std::min(statements.find(next, begin), statements.size());
         const std::string_view sql = statements.substr(begin, end - begin);
-        batch.push_back({name_in(sql), std::string(sql) + "\n;\n", words_of(sql)});
+        batch.push_back({name_in(sql), std::string(sql) + "\n;\n"});
+        batch.back().is_table = sql.substr(kCreate.size()).starts_with("TABLE");
         const auto known = places_.find(batch.back().name);
         place = known == places_.end() ? place : std::min(place, known->second);
         begin = end + 1;
@@ -90,7 +98,7 @@ Result<void> Definitions::make_for(const Engine& engine,
                                    const std::atomic<bool>* cancelled) {
     const std::vector<std::string> words = words_of(sql);
     if (may_list_names(words)) {
-        TRY(make(engine, std::vector<bool>(definitions_.size(), true), cancelled));
+        TRY(make(engine, std::vector<bool>(definitions_.size(), true), true, cancelled));
         return {};
     }
     std::vector<bool> is_wanted(definitions_.size());
@@ -100,15 +108,15 @@ Result<void> Definitions::make_for(const Engine& engine,
     want(words, definitions_.size(), is_wanted);
     for (std::size_t i = definitions_.size(); i-- > 0;) {
         if (is_wanted[i]) {
-            want(definitions_[i].words, i, is_wanted);
+            want(words_of(definitions_[i].sql), i, is_wanted);
         }
     }
-    TRY(make(engine, is_wanted, cancelled));
+    TRY(make(engine, is_wanted, false, cancelled));
     return {};
 }
 
 Result<bool> Definitions::make_all(const Engine& engine) {
-    return make(engine, std::vector<bool>(definitions_.size(), true), nullptr);
+    return make(engine, std::vector<bool>(definitions_.size(), true), false, nullptr);
 }
 
 void Definitions::want(const std::vector<std::string>& words,
@@ -124,25 +132,37 @@ void Definitions::want(const std::vector<std::string>& words,
 
 Result<bool> Definitions::make(const Engine& engine,
                                const std::vector<bool>& is_wanted,
+                               bool is_listed,
                                const std::atomic<bool>* cancelled) {
-    std::string sql;
+    std::vector<Run> runs;
     for (std::size_t i = 0; i < definitions_.size(); ++i) {
-        if (is_wanted[i] && !definitions_[i].is_made) {
-            sql += definitions_[i].sql;
+        const Definition& definition = definitions_[i];
+        const bool is_there = definition.is_made && (definition.is_bound || !is_listed);
+        if (is_wanted[i] && !is_there) {
+            const bool is_bound = definition.is_table || is_listed;
+            if (runs.empty() || runs.back().is_bound != is_bound) {
+                runs.push_back({.is_bound = is_bound, .sql = {}});
+            }
+            runs.back().sql += definition.sql;
         }
     }
-    if (sql.empty()) {
+    if (runs.empty()) {
         return false;
     }
     if (connection_.get() == nullptr) {
         TRY(connection_, engine.connect());
     }
     const InterruptWatch watch(connection_.get(), cancelled);
-    TRY(run_on(connection_.get(), sql));
+    for (const Run& run : runs) {
+        TRY((run.is_bound ? run_on : add_catalog_entries)(connection_.get(), run.sql));
+    }
     for (std::size_t i = 0; i < definitions_.size(); ++i) {
+        Definition& definition = definitions_[i];
         if (is_wanted[i]) {
-            definitions_[i].is_made = true;
-            definitions_[i].is_outdated = false;
+            definition.is_bound =
+                is_listed || definition.is_table || (definition.is_made && definition.is_bound);
+            definition.is_made = true;
+            definition.is_outdated = false;
         }
     }
     return true;

@@ -1,4 +1,4 @@
-// What SQL can name besides files: macros, views, and tables that are made of them. There are hundreds, and to make one takes up to 15 ms;
+// What SQL can name besides files: macros, views, and tables that are made of them. There are hundreds, and to make a table takes up to 15 ms;
 // so each is made when a statement first names it, with all that it names itself.
 //
 //   Definitions definitions;
@@ -7,7 +7,8 @@
 //   TRY(definitions.make_for(engine, "SELECT * FROM halves"));       // half, then halves
 //
 // A name is looked for anywhere in the text, also where it is that of a column or stands between quotes: what is made in vain costs time only.
-// Nobody sees by which names information_schema and the like will be asked, so statements that may list them have all made.
+// Nobody sees by which names information_schema and the like will be asked, so statements that may list them have all made, and bound,
+// as they list columns too.
 #pragma once
 
 #include <atomic>
@@ -33,15 +34,16 @@ class Definitions {
     Result<void> make_for(const Engine& engine,
                           std::string_view sql,
                           const std::atomic<bool>* cancelled = nullptr);
-    // False: all were there before.
+    // Makes them without binding them; false: all were there before.
     Result<bool> make_all(const Engine& engine);
 
   private:
     struct Definition {
         std::string name;  // in lower case, without its schema
         std::string sql;
-        std::vector<std::string> words;  // that may be names
+        bool is_table = false;
         bool is_made = false;
+        bool is_bound = false;     // a view whose columns DuckDB can list
         bool is_outdated = false;  // another one of this name was made
     };
 
@@ -51,6 +53,7 @@ class Definitions {
               std::vector<bool>& is_wanted) const;
     Result<bool> make(const Engine& engine,
                       const std::vector<bool>& is_wanted,
+                      bool is_listed,
                       const std::atomic<bool>* cancelled);
 
     // Its own: a statement that runs may need a table that nobody has named before (a function's), and on its connection nothing else can.

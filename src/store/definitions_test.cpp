@@ -67,12 +67,43 @@ TEST_F(DefinitionsTest,
 }
 
 TEST_F(DefinitionsTest, one_that_cannot_be_made_says_why_and_is_made_when_it_can) {
-    definitions_.add("CREATE OR REPLACE VIEW sums AS SELECT sum(n) AS n FROM given;\n");
-    const auto made = definitions_.make_for(engine_, "FROM sums");
+    definitions_.add(
+        "CREATE OR REPLACE TABLE internal.sums AS SELECT sum(n) AS n FROM given;\n"
+        "CREATE OR REPLACE VIEW sum AS FROM internal.sums;\n");
+    const auto made = definitions_.make_for(engine_, "FROM sum");
     ASSERT_FALSE(made.ok());
     EXPECT_NE(made.error().text().find("given"), std::string::npos) << made.error().text();
-    engine_.run("CREATE TABLE given (n INTEGER)").value();
+    engine_.run("CREATE TABLE given AS SELECT 3 AS n").value();
+    EXPECT_EQ(made_for("FROM sum"), "sum");
+    EXPECT_EQ(engine_.first_number("SELECT n FROM sum").value(), 3u);
+}
+
+// DuckDB lists the columns of what it has bound.
+TEST_F(DefinitionsTest, views_are_bound_for_who_may_list_their_columns) {
+    constexpr const char* kColumns =
+        "SELECT count(*) FROM duckdb_columns() WHERE table_name = 'halves'";
+    definitions_.add(kHalves);
+    EXPECT_EQ(made_for("FROM halves"), "half halves");
+    EXPECT_EQ(engine_.first_number(kColumns).value(), 0u);
+    definitions_.make_for(engine_, kColumns).value();
+    EXPECT_EQ(engine_.first_number(kColumns).value(), 1u);
+}
+
+TEST_F(DefinitionsTest, a_view_of_what_is_not_there_says_so_where_it_is_used) {
+    definitions_.add("CREATE OR REPLACE VIEW sums AS SELECT sum(n) AS n FROM given;\n");
     EXPECT_EQ(made_for("FROM sums"), "sums");
+    const auto asked = engine_.first_number("SELECT n FROM sums");
+    ASSERT_FALSE(asked.ok());
+    EXPECT_NE(asked.error().text().find("given"), std::string::npos) << asked.error().text();
+}
+
+TEST_F(DefinitionsTest, names_in_a_statement_do_not_reach_into_views) {
+    definitions_.add(kHalves);
+    definitions_.add("CREATE OR REPLACE VIEW quarters AS SELECT h / 2 AS q FROM halves;\n");
+    definitions_.make_for(engine_, "FROM quarters").value();
+    EXPECT_EQ(
+        engine_.first_number("WITH halves AS (SELECT 100 AS h) SELECT q FROM quarters").value(),
+        1u);
 }
 
 // A function's rows may be of a table that no statement has named before, while a statement asks for them.

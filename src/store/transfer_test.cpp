@@ -184,6 +184,22 @@ TEST_F(Transfers, of_parts_are_those_of_what_they_amount_to) {
               "read\npwrite64 write\npwritev write\nfsync none\npoll none\n");
 }
 
+// _numbered_calls() is made while dyetrace is built, of the view that readers without it have.
+TEST_F(Transfers, come_with_the_calls_of_the_view_to_the_row) {
+    const std::string columns = "abi, number, name, transfer, message_flags_at, cuts";
+    const std::string ours = "SELECT " + columns + " FROM internal.syscalls";
+    const std::string view = "SELECT " + columns + " FROM internal.numbered_calls";
+    EXPECT_EQ(ask("SELECT count(*) FROM ((" + ours + " EXCEPT ALL " + view + ") UNION ALL (" +
+                  view + " EXCEPT ALL " + ours + "))"),
+              "0\n");
+    EXPECT_EQ(ask("SELECT count(*) > 1000, count(DISTINCT abi) FROM internal.syscalls"),
+              "true 5\n");
+    EXPECT_EQ(ask("SELECT typeof(message_flags_at), typeof(abi), typeof(name) FROM "
+                  "internal.syscalls LIMIT 1"),
+              ask("SELECT typeof(message_flags_at), typeof(abi), typeof(name) FROM "
+                  "internal.numbered_calls LIMIT 1"));
+}
+
 // What changes a file without moving bytes has no transfer; the flows know it as a cut.
 TEST_F(Transfers, are_none_of_what_only_cuts) {
     for (const char* name :

@@ -18,6 +18,11 @@
 namespace dyetrace::store {
 namespace {
 
+constexpr std::string_view kCallsView = "CREATE OR REPLACE VIEW internal.numbered_calls AS";
+constexpr const char* kCallRows =
+    "SELECT string_agg(format('    {{{}, {}, \"{}\", \"{}\", {}, \"{}\"}},\n', abi, number, name, "
+    "coalesce(transfer, ''), coalesce(message_flags_at, 0), coalesce(cuts, '')), '' ORDER BY abi, "
+    "number, name) FROM internal.numbered_calls";
 constexpr std::size_t kFileBytesMax = std::size_t{1} << 20;
 
 // A derived table is made from columns, not by a statement that creates it.
@@ -58,8 +63,24 @@ class FrameWriter {
         return {};
     }
 
+    // The rows of a view of prelude.sql as those of an array.
+    Result<std::string> numbered_calls() {
+        OwnedResult result;
+        const std::string_view macros = schema::macros_sql();
+        const std::string_view view = macros.substr(macros.find(kCallsView));
+        TRY(engine_.run(std::string(view.substr(0, view.find(';')))));
+        if (duckdb_query(engine_.connection(), kCallRows, result.out()) != DuckDBSuccess) {
+            return engine_error(duckdb_result_error(result.out()));
+        }
+        char* const rows = duckdb_value_varchar(result.out(), 0, 0);
+        std::string text = rows;
+        duckdb_free(rows);
+        return text;
+    }
+
     Result<std::string> source() {
         TRY(engine_.run(schema::labels_sql()));
+        TRY(const std::string calls, numbered_calls());
         TRY(add("kLabels", "syscalls", "FROM internal.call_labels", 19));
         TRY(add("kLabels", "flags", "FROM internal.flag_labels", 19));
         TRY(engine_.run(schema::live_tables_sql()));
@@ -72,9 +93,12 @@ class FrameWriter {
         return fmt::format(
             "// Made by write_trace_frame.\n#include \"store/trace_frame.h\"\n\nnamespace "
             "dyetrace::store {{\nnamespace {{\n\nconstexpr FrameFile kFiles[] = "
-            "{{\n{}}};\n\n}}  // namespace\n\nstd::span<const FrameFile> trace_frame() {{\n    "
-            "return kFiles;\n}}\n\n}}  // namespace dyetrace::store\n",
-            source_);
+            "{{\n{}}};\n\nconstexpr NumberedCall kCalls[] = {{\n{}}};\n\n}}  // "
+            "namespace\n\nstd::span<const FrameFile> trace_frame() {{\n    "
+            "return kFiles;\n}}\n\nstd::span<const NumberedCall> numbered_calls() {{\n    return "
+            "kCalls;\n}}\n\n}}  // namespace dyetrace::store\n",
+            source_,
+            calls);
     }
 
   private:

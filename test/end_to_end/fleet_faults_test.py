@@ -50,7 +50,7 @@ class FaultTest(fleet.FleetTest):
 
     def end(self):
         """Stops it and looks at what is there: everything, on each CPU, in the trace or in a gap."""
-        self.wait_for_more(self.trace, self.count(self.trace))
+        self.wait_for_more(self.trace, self.arrived(self.trace))
         self.assertEqual(self.stop(self.operator), 0, self.said("operator") + self.said("collector") + self.said("agent-a"))
         self.assertFalse(self.spool_segments(), "the spool is empty")
         return self.check_accounting(self.trace, ["a"])
@@ -90,7 +90,7 @@ class DeathTest(FaultTest):
         for process in (self.agents["a"], self.collector):
             process.kill()
             process.wait()
-        before = self.count(self.trace)
+        before = self.arrived(self.trace)
         self.start_collector()
         self.restart_agent()
         self.wait_for_more(self.trace, before)
@@ -146,7 +146,7 @@ class RoadTest(FaultTest):
         for replays in range(1, 4):
             with self.replay(sent):
                 self.wait_for(lambda replays=replays: self.said("agent-a").count("it came back") == replays, "it was taken for the agent")
-                self.wait_for_more(self.trace, self.count(self.trace))
+                self.wait_for_more(self.trace, self.arrived(self.trace))
         self.end_without_a_gap()
 
     def replay(self, sent):

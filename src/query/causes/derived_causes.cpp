@@ -47,7 +47,11 @@ enum HandoverColumn : std::uint8_t {
 };
 
 // Each rule has a statement of its own.
-std::vector<std::string> candidates() {
+Result<std::vector<std::string>> candidates(store::Database& database) {
+    std::uint64_t datagrams = 0;
+    TRY(each_row(database, filled(sql::kCauseRulesHasDatagrams), [&](Row row) {
+        datagrams = number_of(row[0]);
+    }));
     std::vector<std::string> statements;
     for (const std::string_view text : {sql::kCauseRulesMakePlaces,
                                         sql::kCauseRulesMakeThreads,
@@ -66,7 +70,9 @@ std::vector<std::string> candidates() {
                                         sql::kCauseRulesDelivered,
                                         sql::kCauseRulesImported,
                                         sql::kCauseRulesCandidates}) {
-        statements.push_back(filled(text));
+        if (text != sql::kCauseRulesDelivered || datagrams > 0) {
+            statements.push_back(filled(text));
+        }
     }
     return statements;
 }
@@ -140,7 +146,8 @@ Result<store::RowSource> start_handovers(store::Database& database) {
 Result<std::shared_ptr<CauseSteps>> start_edges(store::Database& database) {
     TRY(make_first(database, sql::kFlowsMake));
     TRY(make_first(database, sql::kCausesMakeHandovers));
-    return CauseSteps::start(database, {.candidates = candidates(), .with_clock = true});
+    TRY(std::vector<std::string> statements, candidates(database));
+    return CauseSteps::start(database, {.candidates = std::move(statements), .with_clock = true});
 }
 
 void append(const analysis::CauseEdge& edge, Numbers& numbers) {

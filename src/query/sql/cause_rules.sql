@@ -183,6 +183,9 @@ delivered AS (
   FROM internal.derived_flows f JOIN datagrams d ON d.event = f.from_event SEMI JOIN clear_ports USING (other)
   JOIN places a ON a.event = f.from_event JOIN places b ON b.event = f.to_event WHERE f.rule = {flow_rule.udp})
 
+-- statement has_datagrams: whether that rule, which looks at all that moved bytes, has anything to find.
+SELECT count(*) FROM (FROM internal.derived_flows WHERE rule = {flow_rule.udp} LIMIT 1)
+
 -- statement delivered: adds what that rule finds.
 INSERT INTO internal.cause_found @cause_rules_looked_at,
 @cause_rules_of_datagrams

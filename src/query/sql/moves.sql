@@ -3,32 +3,34 @@
 -- statement items: CTEs up to `items`: what each handle stands for. Files that the kernel makes up while they are read do not give back what was written. The other end of a
 -- TCP connection must be in the trace, else nothing would ever take what is sent. A queue of messages is one for the calls of messages only;
 -- one of System V was made by msgget if its key is IPC_PRIVATE (0) or IPC_EXCL (1024) was asked for. A file that somebody maps for
--- writing, or whose shared mapping mprotect makes writable, may hold from then on what no call wrote.
-connected AS (SELECT connection_id FROM internal.lone_handles WHERE connection_id IS NOT NULL
+-- writing, or whose shared mapping mprotect makes writable, may hold from then on what no call wrote. DuckDB plans the handles once, not for each that asks for them.
+lone_handles AS MATERIALIZED (SELECT host_index, handle_id, object_id, connection_id, object_type, file_system, device, inode, family, socket_type, protocol, local_address, local_port,
+    remote_address, remote_port, network_namespace FROM internal.lone_handles),
+connected AS (SELECT connection_id FROM lone_handles WHERE connection_id IS NOT NULL
     GROUP BY 1 HAVING count(DISTINCT object_id) > 1),
-tcp AS (SELECT object_id, max(connection_id) AS connection_id FROM internal.lone_handles SEMI JOIN connected USING (connection_id)
+tcp AS (SELECT object_id, max(connection_id) AS connection_id FROM lone_handles SEMI JOIN connected USING (connection_id)
     GROUP BY 1),
 ids AS (SELECT DISTINCT r.host_index, r.object_id AS kernel_id, h.object_id
-    FROM internal.raw_handle r JOIN internal.lone_handles h USING (host_index, handle_id)),
-pairs AS (SELECT h.object_id, i.object_id AS peer FROM internal.raw_socket s JOIN internal.lone_handles h USING (host_index, handle_id)
+    FROM internal.raw_handle r JOIN lone_handles h USING (host_index, handle_id)),
+pairs AS (SELECT h.object_id, i.object_id AS peer FROM internal.raw_socket s JOIN lone_handles h USING (host_index, handle_id)
     JOIN ids i ON i.host_index = s.host_index AND i.kernel_id = s.peer_object_id WHERE s.family = {socket_family.AF_UNIX} AND s.peer_object_id > 0),
 peers AS (SELECT object_id, max(peer) AS peer FROM (FROM pairs UNION ALL SELECT peer, object_id FROM pairs) GROUP BY 1),
-born AS (SELECT h.object_id FROM internal.raw_event_object e JOIN internal.lone_handles h USING (host_index, handle_id)
+born AS (SELECT h.object_id FROM internal.raw_event_object e JOIN lone_handles h USING (host_index, handle_id)
     WHERE _event_role_name(e.role) = 'created'
-  UNION SELECT h.object_id FROM internal.lone_calls e JOIN internal.lone_handles h USING (host_index, handle_id)
+  UNION SELECT h.object_id FROM internal.lone_calls e JOIN lone_handles h USING (host_index, handle_id)
     JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall WHERE e.result >= 0 AND h.object_type IN ('pipe', 'socket')
     AND k.name IN ('open', 'openat', 'openat2', 'socket', 'accept', 'accept4')
-  UNION SELECT h.object_id FROM internal.lone_calls e JOIN internal.lone_handles h USING (host_index, handle_id)
+  UNION SELECT h.object_id FROM internal.lone_calls e JOIN lone_handles h USING (host_index, handle_id)
     JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall WHERE e.result >= 0 AND k.name = 'mq_open'
     AND e.argument1 & {open_flags.O_CREAT} <> 0 AND e.argument1 & {open_flags.O_EXCL} <> 0),
 shared AS (
-    SELECT h.object_id, e.start_ns AS since_ns, e.argument2 & {mmap_protection.PROT_WRITE} <> 0 AS is_writable FROM internal.lone_calls e JOIN internal.lone_handles h USING (host_index, handle_id)
+    SELECT h.object_id, e.start_ns AS since_ns, e.argument2 & {mmap_protection.PROT_WRITE} <> 0 AS is_writable FROM internal.lone_calls e JOIN lone_handles h USING (host_index, handle_id)
       JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall WHERE k.name IN ('mmap', 'mmap2') AND e.result >= 0
       AND e.argument3 & {mmap_flags.MAP_SHARED} <> 0 AND e.argument3 & {mmap_flags.MAP_ANONYMOUS} = 0
-    UNION ALL SELECT h.object_id, 0, s.is_writable <> 0 FROM internal.raw_shared_mapping s JOIN internal.lone_handles h USING (host_index, device, inode)),
+    UNION ALL SELECT h.object_id, 0, s.is_writable <> 0 FROM internal.raw_shared_mapping s JOIN lone_handles h USING (host_index, device, inode)),
 mapped AS (SELECT object_id, min(since_ns)::UBIGINT AS mapped_ns FROM (
     SELECT object_id, since_ns FROM shared WHERE is_writable
-    UNION ALL SELECT h.object_id, e.start_ns FROM internal.lone_calls e JOIN internal.lone_handles h USING (host_index, handle_id)
+    UNION ALL SELECT h.object_id, e.start_ns FROM internal.lone_calls e JOIN lone_handles h USING (host_index, handle_id)
       JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall SEMI JOIN shared s ON s.object_id = h.object_id
       WHERE k.name IN ('mprotect', 'pkey_mprotect') AND e.result >= 0 AND e.argument2 & {mmap_protection.PROT_WRITE} <> 0)
   GROUP BY 1),
@@ -54,7 +56,7 @@ items AS (SELECT h.host_index, h.handle_id, h.object_id,
     CASE WHEN channel IN ({Channel.kFile}, {Channel.kTcp}) THEN {Counted.kCertainly} WHEN NOT w.nothing_lost THEN {Counted.kNot}
       WHEN b.object_id IS NOT NULL AND w.nothing_filtered THEN {Counted.kCertainly} ELSE {Counted.kWhereItBalances} END AS counted,
     CASE WHEN channel = {Channel.kFile} THEN m.mapped_ns END AS mapped_ns
-    FROM internal.lone_handles h LEFT JOIN tcp t USING (object_id) LEFT JOIN peers p USING (object_id) LEFT JOIN born b USING (object_id)
+    FROM lone_handles h LEFT JOIN tcp t USING (object_id) LEFT JOIN peers p USING (object_id) LEFT JOIN born b USING (object_id)
     LEFT JOIN mapped m USING (object_id), whole w)
 
 -- statement named: CTEs up to `named`: one row per call or part that moves bytes or cuts a file. open cuts what was in a file that is empty afterwards; fallocate may punch

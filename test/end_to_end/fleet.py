@@ -146,8 +146,8 @@ class FleetTest(support.EndToEndTest):
         self.assertIsNone(operator.poll(), self.said("operator"))
         return Trace(self.path("store/" + name)), operator
 
-    def start_reads(self, count="200"):
-        """A process that reads all the time, some 10,000 times a second."""
+    def start_reads(self, count="40"):
+        """A process that reads all the time: so often, a hundred times a second."""
         return self.start([program("calls"), self.file("read"), "1", count, "endless"])
 
     def wait_for_more_in_spool(self, host):

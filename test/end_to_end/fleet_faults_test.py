@@ -29,7 +29,7 @@ def without_pings(sent):
 class FaultTest(fleet.FleetTest):
     """A session of one host with a process that reads all the time; each test breaks something in its midst."""
 
-    def begin(self, *agent_options, count="200", road=False, words=()):
+    def begin(self, *agent_options, count="40", road=False, words=()):
         self.start_collector()
         self.road = fleet.Road(self.port) if road else None
         if road:
@@ -135,7 +135,7 @@ class RoadTest(FaultTest):
         self.assertIn("damaged on its way", self.said("collector"))
 
     def test_what_an_agent_sent_may_be_sent_again_by_somebody_and_changes_nothing(self):
-        self.begin(road=True)
+        self.begin(road=True, count="200")
         self.agents["a"].kill()
         self.agents["a"].wait()
         sent = bytearray()

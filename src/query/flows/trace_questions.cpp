@@ -30,18 +30,41 @@ void add_flows(const store::NumberBatch& batch, std::vector<analysis::TrailFlow>
 
 }  // namespace
 
-Result<void> each_operation(
-    store::Database& database,
-    const std::function<void(const analysis::Operation&, std::uint64_t call)>& take,
-    const std::atomic<bool>* cancelled) {
-    TRY(make_twins(database));
+Result<void> Operations::ask(const Take& take) {
+    TRY(make_twins(database_));
     return each_number_row(
-        database,
+        database_,
         filled(sql::kMovesInAnyOrder),
         [&](const auto& columns, std::size_t row) {
             take(operation_in(columns, row), columns[kMoveCall][row]);
         },
-        cancelled);
+        cancelled_);
+}
+
+Result<void> Operations::each(const Take& take) {
+    if (are_too_many_) {
+        return ask(take);
+    }
+    if (!are_kept_) {
+        kept_.clear();
+        TRY(ask([&](const analysis::Operation& operation, std::uint64_t call) {
+            if (kept_.size() < kept_max_) {
+                kept_.push_back({operation, call});
+            } else {
+                are_too_many_ = true;
+            }
+            take(operation, call);
+        }));
+        are_kept_ = !are_too_many_;
+        if (are_too_many_) {
+            kept_ = {};
+        }
+        return {};
+    }
+    for (const Kept& kept : kept_) {
+        take(kept.operation, kept.call);
+    }
+    return {};
 }
 
 Result<std::unordered_set<std::uint64_t>> objects_called(store::Database& database,

@@ -9,6 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "analysis/dataflow/operation.h"
 #include "analysis/dataflow/trail.h"
 #include "base/result.h"
 #include "query/asked_rows.h"
@@ -17,11 +18,36 @@
 
 namespace dyetrace::query {
 
-// All calls that move bytes, in any order; `call` is abi << 16 | number.
-Result<void> each_operation(
-    store::Database& database,
-    const std::function<void(const analysis::Operation&, std::uint64_t call)>& take,
-    const std::atomic<bool>* cancelled = nullptr);
+// All calls that move bytes, for questions that look at them several times: DuckDB is asked for the first time only, unless there are too many to keep.
+class Operations {
+  public:
+    // `call` is abi << 16 | number.
+    using Take = std::function<void(const analysis::Operation&, std::uint64_t call)>;
+
+    static constexpr std::size_t kKeptMax = 131'072;  // 250 bytes each: 32 MB
+
+    explicit Operations(store::Database& database,
+                        const std::atomic<bool>* cancelled = nullptr,
+                        std::size_t kept_max = kKeptMax)
+        : database_(database), cancelled_(cancelled), kept_max_(kept_max) {}
+
+    // In any order, each time the same.
+    Result<void> each(const Take& take);
+
+  private:
+    struct Kept {
+        analysis::Operation operation;
+        std::uint64_t call;
+    };
+    Result<void> ask(const Take& take);
+
+    store::Database& database_;
+    const std::atomic<bool>* const cancelled_;
+    const std::size_t kept_max_;
+    std::vector<Kept> kept_;
+    bool are_kept_ = false;
+    bool are_too_many_ = false;
+};
 
 // Whatever had this name at some time. kNotFound: nothing had; says what may have been meant.
 Result<std::unordered_set<std::uint64_t>> objects_called(store::Database& database,

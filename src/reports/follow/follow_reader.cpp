@@ -26,10 +26,13 @@ class TrailReader {
     TrailReader(store::Database& database,
                 const FollowQuestion& question,
                 const std::atomic<bool>* cancelled)
-        : database_(database), question_(question), cancelled_(cancelled) {}
+        : database_(database),
+          question_(question),
+          cancelled_(cancelled),
+          operations_(database, cancelled) {}
 
     Result<FollowTrail> read() {
-        TRY(starts_, find_starts(database_, question_, cancelled_));
+        TRY(starts_, find_starts(database_, question_, operations_));
         std::vector<analysis::TrailFlow> flows;
         if (!starts_.pieces.empty()) {
             TRY(flows, query::load_flows(database_, question_.min_certainty, cancelled_));
@@ -54,7 +57,7 @@ class TrailReader {
             shown.end_ns = clock.at(operation.event, operation.end_ns);
             builder.add(shown, call, program);
         };
-        TRY(query::each_operation(database_, tell, cancelled_));
+        TRY(operations_.each(tell));
         FollowTrail result = builder.build(question_.hops_max);
         result.question = text_of(question_);
         result.min_certainty = question_.min_certainty;
@@ -81,7 +84,7 @@ class TrailReader {
             operation.anchors = anchors_.of(operation.event);
             trail.offer(operation);
         };
-        return query::each_operation(database_, offer, cancelled_);
+        return operations_.each(offer);
     }
 
     Result<void> name_hops(FollowTrail& trail) {
@@ -123,6 +126,7 @@ class TrailReader {
     store::Database& database_;
     const FollowQuestion& question_;
     const std::atomic<bool>* const cancelled_;
+    query::Operations operations_;
     FollowStarts starts_;
     query::EventMarks<analysis::Anchor> anchors_;
 };

@@ -123,8 +123,8 @@ class StartFinder {
   public:
     StartFinder(store::Database& database,
                 const FollowQuestion& question,
-                const std::atomic<bool>* cancelled)
-        : database_(database), question_(question), cancelled_(cancelled) {}
+                query::Operations& operations)
+        : database_(database), question_(question), operations_(operations) {}
 
     Result<FollowStarts> find() {
         if (question_.path) {
@@ -141,7 +141,7 @@ class StartFinder {
                 take(operation);
             }
         };
-        TRY(query::each_operation(database_, look_at, cancelled_));
+        TRY(operations_.each(look_at));
         if (starts_.pieces.empty() && !question_.path) {
             return not_found();
         }
@@ -237,7 +237,7 @@ class StartFinder {
 
     store::Database& database_;
     const FollowQuestion& question_;
-    const std::atomic<bool>* const cancelled_;
+    query::Operations& operations_;
     std::optional<std::uint64_t> hash_ =
         question_.text ? std::optional(content::fingerprint(
                              std::as_bytes(std::span(*question_.text)), question_.key))
@@ -274,8 +274,8 @@ std::string text_of(const FollowQuestion& question) {
 
 Result<FollowStarts> find_starts(store::Database& database,
                                  const FollowQuestion& question,
-                                 const std::atomic<bool>* cancelled) {
-    return StartFinder(database, question, cancelled).find();
+                                 query::Operations& operations) {
+    return StartFinder(database, question, operations).find();
 }
 
 }  // namespace dyetrace::reports

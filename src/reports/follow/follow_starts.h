@@ -1,7 +1,6 @@
 // What people ask `dyetrace follow` about, and the bytes of events that are meant by it.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,6 +9,7 @@
 #include "analysis/dataflow/trail.h"
 #include "base/result.h"
 #include "content/fingerprint.h"
+#include "query/flows/trace_questions.h"
 #include "store/database.h"
 
 namespace dyetrace::reports {
@@ -45,9 +45,9 @@ struct FollowStarts {
     bool has_content = false;  // the trace has fingerprints
 };
 
-// kNotFound: the trace has no such object, event, hash, dye or text. Setting `*cancelled` makes it kInterrupted.
+// kNotFound: the trace has no such object, event, hash, dye or text.
 Result<FollowStarts> find_starts(store::Database& database,
                                  const FollowQuestion& question,
-                                 const std::atomic<bool>* cancelled = nullptr);
+                                 query::Operations& operations);
 
 }  // namespace dyetrace::reports

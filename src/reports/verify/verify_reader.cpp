@@ -67,7 +67,7 @@ bool has_places(const Side& side) {
 class CopyReader {
   public:
     CopyReader(store::Database& database, const VerifyQuestion& question)
-        : database_(database), question_(question) {}
+        : database_(database), question_(question), all_operations_(database) {}
 
     Result<VerifyAnswer> read() {
         TRY(find_asked());
@@ -123,7 +123,7 @@ class CopyReader {
     }
 
     Result<void> find_starts() {
-        TRY(query::each_operation(database_, [&](const Operation& operation, std::uint64_t) {
+        TRY(all_operations_.each([&](const Operation& operation, std::uint64_t) {
             const bool is_start = question_.path ? is_asked(operation, operation.from) ||
                                                        is_asked(operation, operation.to)
                                                  : operation.event == event_;
@@ -162,7 +162,7 @@ class CopyReader {
     // it from: a new version.
     Result<void> collect_pieces() {
         std::set<Key> keys;
-        TRY(query::each_operation(database_, [&](const Operation& operation, std::uint64_t) {
+        TRY(all_operations_.each([&](const Operation& operation, std::uint64_t) {
             if (reached_.contains(operation.event)) {
                 keys.insert(key_of(operation));
                 if (operation.from.channel == Channel::kFile) {
@@ -171,7 +171,7 @@ class CopyReader {
             }
         }));
         bool is_too_many = false;
-        TRY(query::each_operation(database_, [&](const Operation& operation, std::uint64_t) {
+        TRY(all_operations_.each([&](const Operation& operation, std::uint64_t) {
             const bool moves =
                 operation.bytes > 0 && !operation.unfinished && !operation.from.peeks;
             if (!moves || !keys.contains(key_of(operation))) {
@@ -378,6 +378,7 @@ class CopyReader {
 
     store::Database& database_;
     const VerifyQuestion& question_;
+    query::Operations all_operations_;
     std::unordered_set<std::uint64_t> objects_;
     std::uint64_t event_ = 0;
     std::vector<TrailPiece> starts_;

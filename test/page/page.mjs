@@ -5,8 +5,8 @@
 //   await page.rows("SELECT count(*) FROM events");       what SQL says of the same trace, in a process of its own
 //
 // The tests of a file share a browser, and a server for each trace; each page has its own context. Nothing here waits for a time: who waits looks for what it waits for.
-// Root is needed: traces are recorded. A picture that page.picture("overview") takes lies in build/pictures;
-// tools/page_pictures takes those of the documentation from there.
+// Root is needed: traces are recorded. Pictures are taken for people only, if DYETRACE_PICTURES names a folder
+// for them: page.picture("overview") makes overview.png. tools/page_pictures takes those of the documentation so.
 
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -233,10 +233,12 @@ export class TestPage {
     await this.page.locator("#filter .cm-content").press("Enter");
   }
 
+  // One of 3840 x 2160 pixels takes a second.
   async picture(name) {
-    const folder = join(build, "pictures");
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, `${name}.png`), await this.page.screenshot());
+    if (process.env.DYETRACE_PICTURES) {
+      mkdirSync(process.env.DYETRACE_PICTURES, { recursive: true });
+      writeFileSync(join(process.env.DYETRACE_PICTURES, `${name}.png`), await this.page.screenshot());
+    }
   }
 
   async close() {

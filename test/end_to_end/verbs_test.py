@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """The verbs that keep no trace (stat, top, doctor) and the prompt of sql, at a terminal."""
 
+import ctypes
 import json
 import os
 import re
 import select
+import signal
 import subprocess
 import sys
 import termios
@@ -210,6 +212,25 @@ class PromptTest(support.EndToEndTest):
             history = file.read()
         self.assertIn("first", history.replace("\\040", " "))
         self.assertNotIn("half", history)
+
+    def threads_that_take(self, number):
+        """Threads of the prompt that do not block the signal, without the one that reads keys."""
+        for thread in os.listdir(f"/proc/{self.prompt}/task"):
+            with open(f"/proc/{self.prompt}/task/{thread}/status", encoding="utf-8", errors="replace") as status:
+                blocked = int(re.search(r"SigBlk:\s*([0-9a-f]+)", status.read())[1], 16)
+            if int(thread) != self.prompt and not blocked >> (number - 1) & 1:
+                yield int(thread)
+
+    def test_ctrl_c_is_heard_whichever_thread_it_comes_to(self):
+        self.open_prompt()
+        self.type("SELECT 'half", "half")
+        others = list(self.threads_that_take(signal.SIGINT))
+        if not others:
+            self.skipTest("DuckDB has no threads of its own on one CPU")
+        self.assertEqual(ctypes.CDLL(None).tgkill(self.prompt, others[0], signal.SIGINT), 0)
+        self.read_until("dyetrace> ")
+        self.assertIn("42", self.type("SELECT 6 * 7;\n", "dyetrace> "))
+        self.assertEqual(self.close_prompt(), 0)
 
     def test_ctrl_c_ends_a_statement_and_not_the_prompt(self):
         self.open_prompt()

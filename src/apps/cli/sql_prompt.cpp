@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <langinfo.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <cerrno>
 #include <clocale>
@@ -123,8 +125,14 @@ std::string common_beginning(const std::vector<std::string>& words) {
 
 volatile std::sig_atomic_t interrupted = 0;  // by Ctrl-C, since the line began
 
+int wakes_prompt =
+    -1;  // an eventfd: another thread than the one that waits for keys may get the signal
+
 void note_interrupt(int) {
+    const int before = errno;
     interrupted = 1;
+    ::eventfd_write(wakes_prompt, 1);
+    errno = before;
 }
 
 std::string history_file() {
@@ -232,7 +240,7 @@ struct SqlPrompt::Callbacks {
         return const_cast<char*>(prompt_of(editor).continues_ ? "     ...> " : "dyetrace> ");
     }
 
-    // A key, or Ctrl-C for the line, as in a shell: "kill the line" and then "end of line". SIGINT is let in here only, so
+    // A key, or Ctrl-C for the line, as in a shell: "kill the line" and then "end of line". This thread lets SIGINT in here only, so
     // that none falls between the look at `interrupted` and the wait.
     static int next_key(EditLine* editor, wchar_t* key) {
         constexpr wchar_t kKillLine = 'U' - '@';
@@ -240,18 +248,29 @@ struct SqlPrompt::Callbacks {
             *key = '\n';
             return 1;
         }
-        sigset_t mask;
-        ::sigprocmask(SIG_SETMASK, nullptr, &mask);
-        sigdelset(&mask, SIGINT);
-        pollfd keyboard{STDIN_FILENO, POLLIN, 0};
-        while (interrupted == 0 && ::ppoll(&keyboard, 1, nullptr, &mask) < 0 && errno == EINTR) {
-        }
+        wait_for_key();
         if (interrupted != 0) {
             prompt_of(editor).killed_ = true;
             *key = kKillLine;
             return 1;
         }
         return read_character(*key);
+    }
+
+    // Or for Ctrl-C; what is left of one that ended a statement is none.
+    static void wait_for_key() {
+        sigset_t mask;
+        ::sigprocmask(SIG_SETMASK, nullptr, &mask);
+        sigdelset(&mask, SIGINT);
+        pollfd looked_at[] = {{STDIN_FILENO, POLLIN, 0}, {wakes_prompt, POLLIN, 0}};
+        while (interrupted == 0) {
+            const int ready = ::ppoll(looked_at, std::size(looked_at), nullptr, &mask);
+            eventfd_t wakes = 0;
+            const bool is_woken = ::eventfd_read(wakes_prompt, &wakes) == 0;
+            if (ready >= 0 ? !is_woken : errno != EINTR) {
+                return;
+            }
+        }
     }
 
     // One character of the terminal's, however many bytes it has; what is none becomes U+FFFD.
@@ -317,6 +336,7 @@ SqlPrompt::SqlPrompt(bool is_terminal, std::vector<std::string> names)
     words_.insert(words_.end(), std::begin(kKeywords), std::end(kKeywords));
     std::sort(words_.begin(), words_.end());
     words_.erase(std::unique(words_.begin(), words_.end()), words_.end());
+    wakes_prompt = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     struct sigaction action {};
     action.sa_handler = &note_interrupt;
     ::sigaction(SIGINT, &action, &before_);
@@ -356,6 +376,7 @@ SqlPrompt::~SqlPrompt() {
         return;
     }
     ::sigaction(SIGINT, &before_, nullptr);
+    ::close(wakes_prompt);
     if (history_path_.empty()) {
         return;
     }

@@ -123,10 +123,10 @@ std::string common_beginning(const std::vector<std::string>& words) {
     return common;
 }
 
-volatile std::sig_atomic_t interrupted = 0;  // by Ctrl-C, since the line began
-
-int wakes_prompt =
-    -1;  // an eventfd: another thread than the one that waits for keys may get the signal
+// By Ctrl-C, since the line began. DuckDB has threads, and one of them may get the signal while this one is about to wait for a key.
+std::atomic<int> interrupted = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
+int wakes_prompt = -1;  // an eventfd
 
 void note_interrupt(int) {
     const int before = errno;

@@ -31,7 +31,7 @@ class Operations {
                         std::size_t kept_max = kKeptMax)
         : database_(database), cancelled_(cancelled), kept_max_(kept_max) {}
 
-    // In any order, each time the same.
+    // In any order, each time the same. Setting `*cancelled` makes it kInterrupted.
     Result<void> each(const Take& take);
 
   private:

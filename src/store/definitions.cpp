@@ -71,8 +71,9 @@ void Definitions::add(std::string_view statements) {
     for (std::size_t begin = statements.find(kCreate); begin < statements.size();) {
         const std::size_t end = std::min(statements.find(next, begin), statements.size());
         const std::string_view sql = statements.substr(begin, end - begin);
-        batch.push_back({name_in(sql), std::string(sql) + "\n;\n"});
-        batch.back().is_table = sql.substr(kCreate.size()).starts_with("TABLE");
+        batch.push_back({.name = name_in(sql),
+                         .sql = std::string(sql) + "\n;\n",
+                         .is_table = sql.substr(kCreate.size()).starts_with("TABLE")});
         const auto known = places_.find(batch.back().name);
         place = known == places_.end() ? place : std::min(place, known->second);
         begin = end + 1;
@@ -108,7 +109,11 @@ Result<void> Definitions::make_for(const Engine& engine,
     want(words, definitions_.size(), is_wanted);
     for (std::size_t i = definitions_.size(); i-- > 0;) {
         if (is_wanted[i]) {
-            want(words_of(definitions_[i].sql), i, is_wanted);
+            Definition& definition = definitions_[i];
+            if (definition.words.empty()) {
+                definition.words = words_of(definition.sql);
+            }
+            want(definition.words, i, is_wanted);
         }
     }
     TRY(make(engine, is_wanted, false, cancelled));

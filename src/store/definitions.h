@@ -41,6 +41,7 @@ class Definitions {
     struct Definition {
         std::string name;  // in lower case, without its schema
         std::string sql;
+        std::vector<std::string> words = {};  // that may be names; none before it is first wanted
         bool is_table = false;
         bool is_made = false;
         bool is_bound = false;     // a view whose columns DuckDB can list

@@ -9,12 +9,12 @@ namespace {
 
 using base::Json;
 
-const std::vector<ValueName> kNames = {{"path", ValueKind::kName},
-                                       {"bytes", ValueKind::kNumber},
-                                       {"error", ValueKind::kName},
-                                       {"event_id", ValueKind::kId}};
+const std::vector<ValueName> kSpanNames = {{"path", ValueKind::kName},
+                                           {"bytes", ValueKind::kNumber},
+                                           {"error", ValueKind::kName},
+                                           {"event_id", ValueKind::kId}};
 
-Scene scene() {
+Scene spans_scene() {
     Scene scene;
     scene.hosts = {{0, "web1", "boot", "6.1"}};
     scene.processes[10] = {
@@ -35,9 +35,9 @@ struct Lines {
 };
 
 Lines write(const std::vector<Event>& events) {
-    const Scene people = scene();
+    const Scene people = spans_scene();
     std::string out;
-    OtlpWriter writer(people, kNames, [&](std::string_view bytes) {
+    OtlpWriter writer(people, kSpanNames, [&](std::string_view bytes) {
         out += bytes;
         return Result<void>();
     });

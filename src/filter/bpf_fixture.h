@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "filter/bpf_compiler.h"
+#include "filter/random_cases.h"
 #include "schema/dictionary.h"
 #include "schema/record.h"
 #include "schema/shared/filter_match.h"
@@ -141,11 +142,6 @@ inline void add_path(filter_verdicts& verdicts,
     if (path != nullptr) {
         add_text(verdicts, atoms, FILTER_SUBJECT_PATH, *path);
     }
-}
-
-template <std::size_t Size>
-inline void put_text(__u8 (&to)[Size], std::string_view text) {
-    std::memcpy(to, text.data(), std::min(text.size(), Size));
 }
 
 inline void put_address(__u8 (&to)[16], std::uint16_t family, const std::string& text) {

@@ -19,11 +19,6 @@ using schema::Attachment;
 using schema::Dictionary;
 using schema::SyscallEvent;
 
-template <std::size_t Size>
-void put_text(std::uint8_t (&to)[Size], std::string_view from) {
-    std::memcpy(to, from.data(), from.size());
-}
-
 // One task, one file, one connection, one directory.
 class Evaluation : public testing::Test {
   protected:

@@ -85,11 +85,6 @@ constexpr std::array<std::uint64_t, 12> kNumbers{0,
                                                  0x7fffffffffffffff,
                                                  0xffffffffffffffff};
 
-template <std::size_t Size>
-void put_text(std::uint8_t (&to)[Size], std::string_view from) {
-    std::memcpy(to, from.data(), std::min(from.size(), Size));
-}
-
 struct Ip {
     std::uint16_t family = 0;
     std::array<std::uint8_t, 16> bytes{};

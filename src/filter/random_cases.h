@@ -8,7 +8,9 @@
 // The same seed gives the same cases on every machine.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <random>
 #include <string>
 #include <string_view>
@@ -17,6 +19,12 @@
 #include "schema/record_builder.h"
 
 namespace dyetrace::filter {
+
+// A text in a field of fixed size, cut to it, without an end of its own where it fills it.
+template <std::size_t Size>
+void put_text(std::uint8_t (&to)[Size], std::string_view from) {
+    std::memcpy(to, from.data(), std::min(from.size(), Size));
+}
 
 class RandomCases {
   public:

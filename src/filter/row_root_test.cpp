@@ -31,34 +31,34 @@ RowLayout layout() {
         .value();
 }
 
-const std::vector<const char*> kConditions = {"TRUE",
-                                              "pid > 3",
-                                              "pid IN (1, 2, -5)",
-                                              "\"arguments.size\" >= 9223372036854775808",
-                                              "result < 0 AND pid <> 2",
-                                              "result IS NULL OR \"arguments.flags\" & 3 = 1",
-                                              "comm = 'sh'",
-                                              "comm <> 'sh' AND pid BETWEEN 0 AND 4",
-                                              "comm LIKE 'p%' OR result = 7",
-                                              "comm IS NOT NULL",
-                                              "\"str(arguments.path)\" = '/etc/passwd'",
-                                              "NOT (\"str(arguments.path)\" IN ('/a', '/b'))",
-                                              "starts_with(\"str(arguments.path)\", '/etc')",
-                                              "arguments.size % 10 = 3"};
-const std::vector<const char*> kKeys = {"pid",
-                                        "\"arguments.size\"",
-                                        "result",
-                                        "\"arguments.flags\"",
-                                        "comm",
-                                        "\"str(arguments.path)\"",
-                                        "\"arguments.size\" >> 60",
-                                        "result % 3",
-                                        "result // -7",
-                                        "power_of_two(result)",
-                                        "power_of_two(\"arguments.size\")",
-                                        "\"arguments.flags\" - pid",
-                                        "pid + 4"};
-const std::vector<std::pair<AggregateKind, const char*>> kAggregates = {
+const std::vector<const char*> kRowConditions = {"TRUE",
+                                                 "pid > 3",
+                                                 "pid IN (1, 2, -5)",
+                                                 "\"arguments.size\" >= 9223372036854775808",
+                                                 "result < 0 AND pid <> 2",
+                                                 "result IS NULL OR \"arguments.flags\" & 3 = 1",
+                                                 "comm = 'sh'",
+                                                 "comm <> 'sh' AND pid BETWEEN 0 AND 4",
+                                                 "comm LIKE 'p%' OR result = 7",
+                                                 "comm IS NOT NULL",
+                                                 "\"str(arguments.path)\" = '/etc/passwd'",
+                                                 "NOT (\"str(arguments.path)\" IN ('/a', '/b'))",
+                                                 "starts_with(\"str(arguments.path)\", '/etc')",
+                                                 "arguments.size % 10 = 3"};
+const std::vector<const char*> kRowKeys = {"pid",
+                                           "\"arguments.size\"",
+                                           "result",
+                                           "\"arguments.flags\"",
+                                           "comm",
+                                           "\"str(arguments.path)\"",
+                                           "\"arguments.size\" >> 60",
+                                           "result % 3",
+                                           "result // -7",
+                                           "power_of_two(result)",
+                                           "power_of_two(\"arguments.size\")",
+                                           "\"arguments.flags\" - pid",
+                                           "pid + 4"};
+const std::vector<std::pair<AggregateKind, const char*>> kRowAggregates = {
     {AggregateKind::kCount, "1"},
     {AggregateKind::kCount, "result"},
     {AggregateKind::kCount, "comm"},
@@ -69,25 +69,26 @@ const std::vector<std::pair<AggregateKind, const char*>> kAggregates = {
     {AggregateKind::kLeast, "\"arguments.size\""},
     {AggregateKind::kGreatest, "result"},
     {AggregateKind::kGreatest, "pid"}};
-const std::vector<std::string> kTexts = {
+const std::vector<std::string> kRowTexts = {
     "", "sh", "postgres", "/etc/passwd", "/etc/hosts", "/a", "\xff\x01 b\\", "fifteen letters"};
-const std::vector<std::int64_t> kNumbers = {0,
-                                            1,
-                                            -1,
-                                            2,
-                                            7,
-                                            -5,
-                                            std::numeric_limits<std::int64_t>::max(),
-                                            std::numeric_limits<std::int64_t>::min()};
+const std::vector<std::int64_t> kRowNumbers = {0,
+                                               1,
+                                               -1,
+                                               2,
+                                               7,
+                                               -5,
+                                               std::numeric_limits<std::int64_t>::max(),
+                                               std::numeric_limits<std::int64_t>::min()};
 
 Grouping random_grouping(RandomCases& cases, const RowLayout& row) {
     Grouping grouping;
-    grouping.where = Predicate::parse(kConditions[cases.below(kConditions.size())], &row).value();
+    grouping.where =
+        Predicate::parse(kRowConditions[cases.below(kRowConditions.size())], &row).value();
     for (std::uint64_t i = cases.below(4); i > 0; --i) {
-        grouping.keys.push_back(parse_value(kKeys[cases.below(kKeys.size())], &row).value());
+        grouping.keys.push_back(parse_value(kRowKeys[cases.below(kRowKeys.size())], &row).value());
     }
     for (std::uint64_t i = cases.below(6) + 1; i > 0; --i) {
-        const auto& [kind, argument] = kAggregates[cases.below(kAggregates.size())];
+        const auto& [kind, argument] = kRowAggregates[cases.below(kRowAggregates.size())];
         grouping.aggregates.push_back({kind, parse_value(argument, &row).value()});
     }
     return grouping;
@@ -105,10 +106,10 @@ std::vector<std::byte> random_row(RandomCases& cases, const RowLayout& layout) {
         if (cases.chance(15)) {
             nulls |= std::uint64_t{1} << field.number;
         } else if (e.type == Type::kText) {
-            const std::string& text = kTexts[cases.below(kTexts.size())];
+            const std::string& text = kRowTexts[cases.below(kRowTexts.size())];
             std::memcpy(row.data() + field.offset, text.data(), text.size());
         } else {
-            const std::int64_t number = kNumbers[cases.below(kNumbers.size())];
+            const std::int64_t number = kRowNumbers[cases.below(kRowNumbers.size())];
             const auto narrow = field.bits == 32  ? static_cast<std::int32_t>(number)
                                 : field.bits == 8 ? static_cast<std::uint8_t>(number)
                                                   : number;

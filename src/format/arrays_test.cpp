@@ -12,16 +12,6 @@
 namespace dyetrace::format {
 namespace {
 
-const LineStyle kTight{.result_column = 0};
-
-struct Details : CallDetails {
-    explicit Details(const CallDetail& detail) : detail_(detail) {}
-    CallDetail of(const schema::SyscallInfo&, const schema::SyscallEvent&) const override {
-        return detail_;
-    }
-    CallDetail detail_;
-};
-
 std::string detailed(const Call& call, const CallDetail& detail) {
     const Details details(detail);
     LineStyle style = kTight;

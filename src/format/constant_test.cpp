@@ -7,8 +7,6 @@
 namespace dyetrace::format {
 namespace {
 
-const LineStyle kTight{.result_column = 0};
-
 LineStyle shown(Constants constants) {
     LineStyle style = kTight;
     style.limits.constants = constants;

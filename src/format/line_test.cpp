@@ -135,15 +135,6 @@ TEST(Line, says_how_a_thread_ended) {
     EXPECT_EQ(shown(11 | 0x80), "4712  +++ killed by SIGSEGV (core dumped) +++");
 }
 
-// Details that are the same for every call.
-struct Details : CallDetails {
-    explicit Details(const CallDetail& detail) : detail_(detail) {}
-    CallDetail of(const schema::SyscallInfo&, const SyscallEvent&) const override {
-        return detail_;
-    }
-    CallDetail detail_;
-};
-
 TEST(Line, shows_arguments_raw_and_structures_not_or_whole) {
     const auto known = dictionary();
     struct stat stat {};

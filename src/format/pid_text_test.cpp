@@ -35,7 +35,7 @@ void add_number(schema::Dictionary& known,
 }
 
 // Task 7 calls: thread 12345, in its namespace 5. Beside it is 12346, there 6, which is called `cat` from 100 on.
-schema::Dictionary dictionary(std::uint32_t namespace_of_caller = kInner) {
+schema::Dictionary namespaces(std::uint32_t namespace_of_caller = kInner) {
     schema::Dictionary known;
     schema::TaskContext task{};
     task.context_id = 7;
@@ -55,7 +55,7 @@ std::string shown(const Call& call, const PidStyle& pids, const schema::Dictiona
 }
 
 TEST(PidText, says_what_was_asked_for) {
-    const auto known = dictionary();
+    const auto known = namespaces();
     const Call call = Call("tgkill").arguments({5, 6, 10}).result(0).took(50, 1);
     EXPECT_EQ(shown(call, {}, known), "tgkill(5, 6, SIGUSR1) = 0");
     EXPECT_EQ(shown(call, kNames, known), "tgkill(5<sh>, 6<sh>, SIGUSR1) = 0");
@@ -68,7 +68,7 @@ TEST(PidText, says_what_was_asked_for) {
 }
 
 TEST(PidText, a_number_is_one_of_the_caller_s_namespace) {
-    const auto known = dictionary(kOurs);
+    const auto known = namespaces(kOurs);
     EXPECT_EQ(shown(Call("kill").arguments({12346, 10}).result(0).took(200, 1), kBoth, known),
               "kill(12346<cat>, SIGUSR1) = 0");
     EXPECT_EQ(shown(Call("kill").arguments({6, 10}).result(-3), kBoth, known),
@@ -77,7 +77,7 @@ TEST(PidText, a_number_is_one_of_the_caller_s_namespace) {
 }
 
 TEST(PidText, groups_have_no_name_and_nobody_has_no_number) {
-    const auto known = dictionary();
+    const auto known = namespaces();
     EXPECT_EQ(
         shown(Call("kill").arguments({static_cast<std::uint64_t>(-5), 10}).result(0), kBoth, known),
         "kill(-5 /* 12345 in strace's PID NS */, SIGUSR1) = 0");
@@ -94,7 +94,7 @@ TEST(PidText, groups_have_no_name_and_nobody_has_no_number) {
 }
 
 TEST(PidText, what_a_number_is_may_stand_in_the_argument_before_it) {
-    const auto known = dictionary();
+    const auto known = namespaces();
     EXPECT_EQ(shown(Call("getpriority").arguments({PRIO_PROCESS, 5}).result(20), kNames, known),
               "getpriority(PRIO_PROCESS, 5<sh>) = 20");
     EXPECT_EQ(shown(Call("getpriority").arguments({PRIO_PGRP, 5}).result(20), kBoth, known),
@@ -106,7 +106,7 @@ TEST(PidText, what_a_number_is_may_stand_in_the_argument_before_it) {
 }
 
 TEST(PidText, is_in_results_structures_and_signals_too) {
-    const auto known = dictionary();
+    const auto known = namespaces();
     EXPECT_EQ(shown(Call("fork").result(6), kNames, known), "fork() = 6<sh>");
     EXPECT_EQ(shown(Call("fcntl").arguments({0, 9}).result(6), kTranslation, known),
               "fcntl(0, F_GETOWN) = 6 /* 12346 in strace's PID NS */");
@@ -143,19 +143,19 @@ TEST(PidText, is_in_results_structures_and_signals_too) {
 }
 
 TEST(PidText, the_thread_in_front_has_its_name_then) {
-    const auto known = dictionary();
+    const auto known = namespaces();
     LineStyle style{.pids = kNames, .pid = true, .result_column = 1};
     const Call call = Call("getpid").result(5);
     EXPECT_EQ(call.line(style, known), "[pid 12345<sh>] getpid() = 5<sh>");
     style.pid_bare = true;
     EXPECT_EQ(call.line(style, known), "12345<sh> getpid() = 5<sh>");
-    schema::Dictionary renamed = dictionary();
+    schema::Dictionary renamed = namespaces();
     add_number(renamed, 12345, kOurs, 12345, "a\033b<c>", 0);
     EXPECT_EQ(call.line(style, renamed), "12345<a\\33b\\74c\\76> getpid() = 5<a\\33b\\74c\\76>");
 }
 
 TEST(PidText, the_thread_in_front_has_the_number_that_dyetrace_sees) {
-    const auto known = dictionary();
+    const auto known = namespaces();
     const LineStyle style{
         .pids = {.namespace_ = kInner}, .pid = true, .pid_bare = true, .result_column = 1};
     EXPECT_EQ(Call("getpid").result(5).line(style, known), "5     getpid() = 5");

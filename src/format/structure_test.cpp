@@ -12,8 +12,6 @@ namespace {
 
 using Words = std::array<std::uint64_t, 4>;
 
-const LineStyle kTight{.result_column = 0};
-
 TEST(Structures, of_signal_actions) {
     const std::string handler = bytes_of(Words{0x7000, 0x14000004, 0x8000, 1u << 16});
     EXPECT_EQ(

@@ -48,6 +48,17 @@ std::string bytes_of(const T& value) {
     return {reinterpret_cast<const char*>(&value), sizeof(value)};
 }
 
+inline const LineStyle kTight{.result_column = 0};
+
+// The same of every call
+struct Details : CallDetails {
+    explicit Details(const CallDetail& detail) : detail_(detail) {}
+    CallDetail of(const schema::SyscallInfo&, const schema::SyscallEvent&) const override {
+        return detail_;
+    }
+    CallDetail detail_;
+};
+
 class Call {
   public:
     explicit Call(std::string_view name, schema::Abi abi = schema::Abi::kX8664) {

@@ -16,8 +16,6 @@
 namespace dyetrace::probes {
 namespace {
 
-constexpr const char* kNoDebugFolder = "/nonexistent";
-
 std::string said(const ProbeValue& value) {
     std::string text =
         value.start == ValueStart::kResult ? "result" : fmt::format("{}", value.number);

@@ -19,7 +19,6 @@ namespace dyetrace::probes {
 namespace {
 
 const std::string kFolder = kSamplesFolder;
-constexpr const char* kNoDebugFolder = "/nonexistent";
 
 ProgramFunctions sample(const std::string& name) {
     return ProgramFunctions::open(kFolder + "/" + name, kNoDebugFolder).value();

@@ -129,12 +129,12 @@ TEST_F(Parts, may_join_late) {
 }
 
 TEST_F(Parts, that_lack_their_collector_say_so_and_carry_on) {
-    constexpr const char* kGaps = "SELECT host, reason FROM gaps ORDER BY 1";
+    constexpr const char* kHostGaps = "SELECT host, reason FROM gaps ORDER BY 1";
     record(0, 10);
     record(7, 20);
     kill_collector();
     EXPECT_EQ(database()->state(), trace::TraceState::kDied);
-    EXPECT_EQ(ask(kGaps), "web0 recorder_died\nweb7 recorder_died\n");
+    EXPECT_EQ(ask(kHostGaps), "web0 recorder_died\nweb7 recorder_died\n");
     EXPECT_EQ(seal(), trace::TraceState::kDied);  // and leaves the last segments alone
     auto whole = trace::TraceFolder::resume(path()).value();
     std::vector<trace::TraceFolder> parts;
@@ -142,7 +142,7 @@ TEST_F(Parts, that_lack_their_collector_say_so_and_carry_on) {
         EXPECT_FALSE(std::filesystem::exists(whole.part_path(index) + "/sealed-000001"));
         parts.push_back(trace::TraceFolder::resume(whole.part_path(index)).value());
     }
-    EXPECT_EQ(ask(kGaps), "");
+    EXPECT_EQ(ask(kHostGaps), "");
     EXPECT_EQ(ask(kByHost), "web0 10 10 10\nweb7 20 20 20\n");
     EXPECT_EQ(trace::TraceFolder::resume(path()).error().code(), ErrorCode::kUnavailable);
     parts.front().finish().value();

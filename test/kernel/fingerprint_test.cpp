@@ -84,9 +84,9 @@ constexpr Call kReceives[] = {
 };
 
 // The child makes it: pages of a file that was put out of memory, or of nothing yet; or touched by the program before.
-class Memory {
+class Buffer {
   public:
-    Memory(int fd, bool is_resident) {
+    Buffer(int fd, bool is_resident) {
         if (fd >= 0) {
             posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
         }
@@ -99,9 +99,9 @@ class Memory {
                        0);
         REQUIRE(memory_ != MAP_FAILED);
     }
-    Memory(const Memory&) = delete;
-    Memory& operator=(const Memory&) = delete;
-    ~Memory() { munmap(memory_, kBytesMax); }
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+    ~Buffer() { munmap(memory_, kBytesMax); }
     char* bytes() const { return static_cast<char*>(memory_); }
 
   private:
@@ -150,7 +150,7 @@ class Fingerprints : public KernelTest {
         const Trace trace = record([&] {
             std::thread receiver([&] {
                 each_of_stream(kReceives, [&](const Call& call, std::size_t size) {
-                    const Memory memory(-1, false);
+                    const Buffer memory(-1, false);
                     for (std::size_t got = 0; got < size;) {
                         const ssize_t now = call.move(from, memory.bytes() + got, size - got);
                         REQUIRE(now > 0);
@@ -159,7 +159,7 @@ class Fingerprints : public KernelTest {
                 });
             });
             each_of_stream(kSends, [&](const Call& call, std::size_t size) {
-                const Memory memory(source.get(), false);
+                const Buffer memory(source.get(), false);
                 REQUIRE(call.move(to, memory.bytes(), size) == static_cast<ssize_t>(size));
             });
             receiver.join();
@@ -187,17 +187,17 @@ TEST_F(Fingerprints, of_reads_and_writes_of_a_file_are_those_of_what_was_moved) 
     const base::Fd source = source_file();
     const Trace trace = record([&] {
         const int fd = open(at("file").c_str(), O_RDWR | O_CREAT, 0600);
-        const auto move = [&](const Call& call, std::size_t size, const Memory& memory) {
+        const auto move = [&](const Call& call, std::size_t size, const Buffer& memory) {
             REQUIRE(lseek(fd, 0, SEEK_SET) == 0);
             REQUIRE(call.move(fd, memory.bytes(), size) == static_cast<ssize_t>(size));
         };
         for (const bool is_resident : {true, false}) {
             for (const std::size_t size : kSizes) {
                 for (const Call& call : kFileWrites) {
-                    move(call, size, Memory(source.get(), is_resident));
+                    move(call, size, Buffer(source.get(), is_resident));
                 }
                 for (const Call& call : kFileReads) {
-                    move(call, size, Memory(-1, is_resident));
+                    move(call, size, Buffer(-1, is_resident));
                 }
             }
         }

@@ -1,7 +1,7 @@
 // socket, socketpair, bind, listen, accept, accept4, connect, getsockname, getpeername, shutdown, getsockopt, setsockopt.
 #include <fcntl.h>
+#include <linux/tcp.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

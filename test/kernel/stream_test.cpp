@@ -1,8 +1,8 @@
 // Where bytes are in a TCP stream: threads on one socket, peeks, urgent bytes, Fast Open, copies without a buffer, MPTCP.
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <linux/tcp.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>

@@ -17,7 +17,6 @@
 namespace dyetrace::simulation {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kEarliest = 200'000'000'000'000'000;  // ns: CLOCK_BOOTTIME is never negative
 // What of a host sends, what takes: their acts are not ordered by a thread.
 constexpr std::uint32_t kSends = 1, kTakes = 2;

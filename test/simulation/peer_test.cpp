@@ -12,7 +12,7 @@ namespace {
 using base::HostClock;
 using base::Instant;
 
-constexpr int kInstants = 1000;
+constexpr int kPeerInstants = 1000;
 
 IncrementalHull hull_of(const SimulatedCluster& cluster) {
     IncrementalHull hull;
@@ -75,8 +75,8 @@ Comparison compare(const SimulatedCluster& cluster) {
     const IncrementalHull hull = hull_of(cluster);
     const analysis::Corridor lines = lines_of(cluster, x0, y0);
     Comparison made;
-    for (int i = 0; i < kInstants; ++i) {
-        const std::int64_t t = cluster.options().duration_ns / kInstants * i;
+    for (int i = 0; i < kPeerInstants; ++i) {
+        const std::int64_t t = cluster.options().duration_ns / kPeerInstants * i;
         if (cluster.is_asleep(1, t)) {
             continue;
         }

@@ -9,7 +9,6 @@ namespace {
 using base::HostClock;
 using base::Instant;
 
-constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr double kDelayMax = 2e9;  // ns: TCP would have given up on less
 
 }  // namespace

@@ -16,6 +16,8 @@
 
 namespace dyetrace::simulation {
 
+constexpr std::int64_t kSecond = 1'000'000'000;  // ns
+
 using Links = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 Links chain(std::uint32_t hosts);
 Links star(std::uint32_t hosts);

@@ -13,10 +13,6 @@
 namespace dyetrace::analysis {
 namespace {
 
-constexpr auto kShared = ActKind::kLockedShared;
-constexpr auto kExclusive = ActKind::kLockedExclusive;
-constexpr auto kUnlocked = ActKind::kUnlocked;
-
 struct LockCall {
     ActKind kind;
     std::uint64_t event, start, end, holder;

@@ -10,6 +10,10 @@
 
 namespace dyetrace::analysis {
 
+constexpr auto kShared = ActKind::kLockedShared;
+constexpr auto kExclusive = ActKind::kLockedExclusive;
+constexpr auto kUnlocked = ActKind::kUnlocked;
+
 inline std::vector<Handover> handovers_of(const std::vector<HandoverAct>& calls) {
     std::vector<std::tuple<std::uint64_t, bool, HandoverAct>> moments;
     for (const HandoverAct& call : calls) {

@@ -7,7 +7,7 @@
 namespace dyetrace::analysis {
 namespace {
 
-constexpr std::size_t kSteps = 1000;
+constexpr std::size_t kStepsMost = 1000;
 
 // The flows of some operations, as a trail keeps them.
 std::vector<TrailFlow> trail_flows(const std::vector<Case>& cases) {
@@ -63,21 +63,21 @@ std::vector<Case> relay() {
 }
 
 TEST(Trail, goes_forward_through_a_relay) {
-    Trail trail(trail_flows(relay()), Direction::kForward, kSteps);
+    Trail trail(trail_flows(relay()), Direction::kForward, kStepsMost);
     trail.start({1, 0, 100});
     trail.walk();
     EXPECT_EQ(text(trail), "1→2:0+100 2→3:0+50 2→5:50+50 3→4:0+50 5→6:50+50 4→7:0+50 6→7:50+50");
 }
 
 TEST(Trail, follows_only_the_bytes_that_were_asked_for) {
-    Trail trail(trail_flows(relay()), Direction::kForward, kSteps);
+    Trail trail(trail_flows(relay()), Direction::kForward, kStepsMost);
     trail.start({1, 60, 70});
     trail.walk();
     EXPECT_EQ(text(trail), "1→2:60+10 2→5:60+10 5→6:60+10 6→7:60+10");
 }
 
 TEST(Trail, goes_back_to_where_bytes_came_from) {
-    Trail trail(trail_flows(relay()), Direction::kBack, kSteps);
+    Trail trail(trail_flows(relay()), Direction::kBack, kStepsMost);
     trail.start({7, 40, 60});
     trail.walk();
     EXPECT_EQ(
@@ -86,7 +86,7 @@ TEST(Trail, goes_back_to_where_bytes_came_from) {
 }
 
 TEST(Trail, reaches_each_byte_once) {
-    Trail trail(trail_flows(relay()), Direction::kForward, kSteps);
+    Trail trail(trail_flows(relay()), Direction::kForward, kStepsMost);
     trail.start({2, 0, 30});
     trail.start({2, 20, 60});
     trail.walk();
@@ -99,7 +99,7 @@ TEST(Trail, ends_where_bytes_go_round_for_ever) {
     std::vector<TrailFlow> flows;
     flows.push_back({.from_event = 1, .to_event = 2, .bytes = 10});
     flows.push_back({.from_event = 2, .to_event = 1, .bytes = 10});
-    Trail trail(flows, Direction::kForward, kSteps);
+    Trail trail(flows, Direction::kForward, kStepsMost);
     trail.start({1, 0, 10});
     trail.walk();
     EXPECT_EQ(text(trail), "1→2:0+10 2→1:0+10");
@@ -125,7 +125,7 @@ std::vector<Case> changed_bytes() {
 }
 
 Trail possible_trail(Direction direction) {
-    Trail trail(trail_flows(changed_bytes()), direction, kSteps);
+    Trail trail(trail_flows(changed_bytes()), direction, kStepsMost);
     for (const Case& operation : changed_bytes()) {
         trail.offer(operation);
     }
@@ -163,7 +163,7 @@ TEST(PossibleTrail, is_likely_where_the_content_comes_back) {
                                      write_of(4, file(9, 0), 100).by(6).saying(42),
                                      write_of(5, file(10, 0), 60).by(6).with(part),
                                      write_of(6, file(11, 0), 60).by(6).saying(43)};
-    Trail trail(trail_flows(cases), Direction::kForward, kSteps);
+    Trail trail(trail_flows(cases), Direction::kForward, kStepsMost);
     for (const Case& operation : cases) {
         trail.offer(operation);
     }
@@ -182,7 +182,7 @@ TEST(PossibleTrail, is_not_likely_where_content_comes_back_that_never_went_this_
                                      read_of(4, file(10, 0), 80).by(6).saying(50),
                                      read_of(5, file(8, 0), 50).by(6),
                                      write_of(6, file(9, 0), 100).by(6).saying(42)};
-    Trail trail(trail_flows(cases), Direction::kBack, kSteps);
+    Trail trail(trail_flows(cases), Direction::kBack, kStepsMost);
     for (const Case& operation : cases) {
         trail.offer(operation);
     }
@@ -203,7 +203,7 @@ TEST(PossibleTrail, knows_what_the_same_process_moved_beside_it) {
                                      write_of(5, file(9, 0), 60).by(6),
                                      read_of(6, file(9, 0), 60).by(7),
                                      write_of(7, file(11, 0), 50).by(7).saying(42)};
-    Trail trail(trail_flows(cases), Direction::kForward, kSteps);
+    Trail trail(trail_flows(cases), Direction::kForward, kStepsMost);
     for (const Case& operation : cases) {
         trail.offer(operation);
     }
@@ -213,7 +213,7 @@ TEST(PossibleTrail, knows_what_the_same_process_moved_beside_it) {
 }
 
 TEST(PossibleTrail, does_not_call_possible_what_is_known_better) {
-    Trail trail(trail_flows(relay()), Direction::kForward, kSteps);
+    Trail trail(trail_flows(relay()), Direction::kForward, kStepsMost);
     for (const Case& operation : relay()) {
         trail.offer(operation);
     }

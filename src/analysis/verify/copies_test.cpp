@@ -9,7 +9,7 @@ namespace {
 
 using schema::FlowRule;
 
-const std::string kContent = random_bytes(30'000, 3);
+const std::string kCopied = random_bytes(30'000, 3);
 
 std::string flipped(std::string bytes, std::size_t at) {
     bytes[at] = static_cast<char>(bytes[at] ^ 1);
@@ -68,18 +68,18 @@ class CopiesTest : public ::testing::Test {
 
 TEST_F(CopiesTest, of_an_intact_chain_are_all_the_same) {
     for (int i = 0; i < 6; ++i) {
-        add(kContent);
+        add(kCopied);
     }
     const CopyVerdict found = verdict();
     EXPECT_TRUE(found.changes.empty());
     EXPECT_EQ(found.copies_compared, 5u);
-    EXPECT_EQ(found.compared_bytes, 5 * kContent.size());
+    EXPECT_EQ(found.compared_bytes, 5 * kCopied.size());
     EXPECT_EQ(found.references, std::vector<std::size_t>{0});
 }
 
 TEST_F(CopiesTest, that_a_process_gave_away_bad_were_changed_in_its_memory) {
     for (const bool bad : {false, false, false, true, true, true}) {
-        add(bad ? flipped(kContent, 12'345) : kContent);
+        add(bad ? flipped(kCopied, 12'345) : kContent);
     }
     const Change change = only_change();
     EXPECT_EQ(change.good, 2u);
@@ -98,7 +98,7 @@ TEST_F(CopiesTest, that_arrived_bad_were_changed_on_the_way) {
         links_.clear();
         between_ = rule;
         for (const bool bad : {false, false, true, true}) {
-            add(bad ? flipped(kContent, 0) : kContent);
+            add(bad ? flipped(kCopied, 0) : kContent);
         }
         const Change change = only_change();
         EXPECT_EQ(change.bad, 2u);
@@ -111,7 +111,7 @@ TEST_F(CopiesTest, that_arrived_bad_were_changed_on_the_way) {
 TEST_F(CopiesTest, of_a_file_that_somebody_else_wrote_to_were_replaced_and_name_him) {
     between_ = FlowRule::kFile;
     for (const bool bad : {false, false, true, true}) {
-        add(bad ? flipped(kContent, 9000) : kContent);
+        add(bad ? flipped(kCopied, 9000) : kContent);
     }
     EXPECT_EQ(verdict().sameness(), Sameness::kDifferent);
     add_flow(777, 2, 9000, FlowRule::kFile);
@@ -127,14 +127,14 @@ TEST_F(CopiesTest, of_a_file_that_somebody_else_wrote_to_were_replaced_and_name_
 // A program reads a page and writes it back with something else in it, and so into its journal.
 TEST_F(CopiesTest, that_were_written_back_to_the_file_they_were_read_from_are_a_new_version) {
     in_files_ = true;
-    add(kContent);
-    add(flipped(kContent, 9000));
+    add(kCopied);
+    add(flipped(kCopied, 9000));
     EXPECT_EQ(only_change().place, Place::kMemory);
     copies_.push_back({.process = 1,
                        .object2 = copies_[0].object,
                        .first_ns = 3,
                        .in_file = true,
-                       .strip = moved_.strip(flipped(kContent, 9000), {4096})});
+                       .strip = moved_.strip(flipped(kCopied, 9000), {4096})});
     links_.push_back({0, 2, FlowRule::kAnchor});
     const CopyVerdict found = verdict();
     EXPECT_EQ(found.sameness(), Sameness::kReplaced);
@@ -150,8 +150,8 @@ TEST_F(CopiesTest, that_were_written_back_to_the_file_they_were_read_from_are_a_
 // As rsync does: an old file and a new part that arrived from somewhere else.
 TEST_F(CopiesTest, that_got_a_part_from_elsewhere_are_no_bad_ones_of_the_old) {
     in_files_ = true;
-    add(kContent);
-    add(flipped(kContent, 9000));
+    add(kCopied);
+    add(flipped(kCopied, 9000));
     add_flow(555, 1, 9000, FlowRule::kHash);
     const CopyVerdict found = verdict();
     EXPECT_EQ(found.sameness(), Sameness::kReplaced);
@@ -160,9 +160,9 @@ TEST_F(CopiesTest, that_got_a_part_from_elsewhere_are_no_bad_ones_of_the_old) {
 
 // 0 an old version, 1 the new one, which is held against it; 2 passes parts of 1 on with frames, 3 puts the parts and the old version together.
 TEST_F(CopiesTest, that_are_bad_as_one_farther_away_are_not_held_against_who_has_the_old_ones) {
-    const std::string newer = flipped(kContent, 12'345);
+    const std::string newer = flipped(kCopied, 12'345);
     in_files_ = true;
-    add(kContent);
+    add(kCopied);
     add(newer);
     in_files_ = false;
     add(newer.substr(10'000, 2340) + "LEN:" + newer.substr(12'340, 3000));
@@ -176,17 +176,17 @@ TEST_F(CopiesTest, that_are_bad_as_one_farther_away_are_not_held_against_who_has
 
 // Somebody whom no event tells of changed a file that two wrote alike, one after the other.
 TEST_F(CopiesTest, of_a_file_that_was_rewritten_with_the_same_bytes_do_not_accuse_who_did) {
-    add(kContent);
-    add(kContent);
+    add(kCopied);
+    add(kCopied);
     copies_.push_back(
-        {.process = 7, .object2 = 101, .first_ns = 3, .strip = moved_.strip(kContent, {5000})});
+        {.process = 7, .object2 = 101, .first_ns = 3, .strip = moved_.strip(kCopied, {5000})});
     copies_.push_back({.process = 8,
                        .object = 101,
                        .first_ns = 4,
-                       .strip = moved_.strip(flipped(kContent, 9000), {4096})});
+                       .strip = moved_.strip(flipped(kCopied, 9000), {4096})});
     links_.push_back({1, 3, FlowRule::kFile});
     links_.push_back({2, 3, FlowRule::kFile});
-    for (std::size_t at = 0; at < kContent.size(); at += 1000) {
+    for (std::size_t at = 0; at < kCopied.size(); at += 1000) {
         flows_.push_back({.from_event = copies_[2].strip.piece_at(at).event,
                           .to_event = copies_[3].strip.piece_at(at).event,
                           .from_offset = at,
@@ -202,66 +202,66 @@ TEST_F(CopiesTest, of_a_file_that_was_rewritten_with_the_same_bytes_do_not_accus
 }
 
 TEST_F(CopiesTest, of_a_changed_file_that_four_read_are_one_change) {
-    add(kContent);
-    add(kContent);
+    add(kCopied);
+    add(kCopied);
     for (std::size_t i = 2; i < 6; ++i) {
         copies_.push_back({.process = i,
                            .object = 101,
                            .first_ns = i + 1,
-                           .strip = moved_.strip(flipped(kContent, 9000), {4096, 100 * i})});
+                           .strip = moved_.strip(flipped(kCopied, 9000), {4096, 100 * i})});
         links_.push_back({1, i, FlowRule::kFile});
     }
     const Change change = only_change();
     EXPECT_EQ(change.bad, 2u);
     EXPECT_EQ(change.later, (std::vector<std::size_t>{3, 4, 5}));
-    copies_[5].strip = moved_.strip(flipped(kContent, 9001), {4096});
+    copies_[5].strip = moved_.strip(flipped(kCopied, 9001), {4096});
     EXPECT_EQ(verdict().changes.size(), 2u);
 }
 
 TEST_F(CopiesTest, that_were_framed_and_unframed_are_not_changed) {
-    add(kContent);
-    add(framed(kContent));
-    add(framed(kContent));
-    add(kContent);
+    add(kCopied);
+    add(framed(kCopied));
+    add(framed(kCopied));
+    add(kCopied);
     EXPECT_TRUE(verdict().changes.empty());
 }
 
 TEST_F(CopiesTest, that_were_framed_on_their_way_are_not_changed) {
-    add(kContent);
+    add(kCopied);
     copies_.front().in_file = true;
-    add(framed(kContent));
+    add(framed(kCopied));
     const CopyVerdict found = verdict();
     EXPECT_TRUE(found.changes.empty());
     EXPECT_EQ(found.sameness(), Sameness::kNotAllCompared);
-    EXPECT_EQ(found.compared_bytes + found.unknown_bytes, kContent.size());
+    EXPECT_EQ(found.compared_bytes + found.unknown_bytes, kCopied.size());
 }
 
 // What is known of the source has headers of 80 bytes, what goes on has others; both files are as they were sent.
 TEST_F(CopiesTest, that_were_framed_in_two_ways_are_compared_as_they_are_stored) {
-    add(framed(kContent, std::string(80, 'h')));  // what a server received
+    add(framed(kCopied, std::string(80, 'h')));  // what a server received
     in_files_ = true;
-    add(kContent);  // and stored
+    add(kCopied);  // and stored
     in_files_ = false;
     copies_.push_back({.process = 1,
                        .object2 = 300,
                        .first_ns = 3,
-                       .strip = moved_.strip(framed(kContent, random_bytes(216, 9)), {1500})});
+                       .strip = moved_.strip(framed(kCopied, random_bytes(216, 9)), {1500})});
     copies_.push_back({.process = 2,
                        .object = 301,
                        .first_ns = 4,
-                       .strip = moved_.strip(framed(kContent, random_bytes(216, 9)), {4096})});
+                       .strip = moved_.strip(framed(kCopied, random_bytes(216, 9)), {4096})});
     copies_.push_back({.process = 2,
                        .object2 = 302,
                        .first_ns = 5,
                        .in_file = true,
-                       .strip = moved_.strip(kContent, {777})});
+                       .strip = moved_.strip(kCopied, {777})});
     links_.push_back({0, 2, FlowRule::kAnchor});
     links_.push_back({2, 3, FlowRule::kTcp});
     links_.push_back({3, 4, FlowRule::kAnchor});
     EXPECT_TRUE(verdict().changes.empty());
     EXPECT_EQ(verdict().sameness(), Sameness::kNotAllCompared);
     // A byte beside a frame and one far from all of them, in the second file.
-    copies_[4].strip = moved_.strip(flipped(flipped(kContent, 10'001), 17'500), {777});
+    copies_[4].strip = moved_.strip(flipped(flipped(kCopied, 10'001), 17'500), {777});
     const CopyVerdict found = verdict();
     ASSERT_EQ(found.changes.size(), 2u);
     EXPECT_EQ(found.changes[0].bad, 4u);
@@ -275,9 +275,9 @@ TEST_F(CopiesTest, that_were_framed_in_two_ways_are_compared_as_they_are_stored)
 
 // The other bytes of a file beside a frame, read by three who compare nothing but files.
 TEST_F(CopiesTest, of_a_stored_file_that_several_read_are_one_change) {
-    add(framed(kContent, std::string(80, 'h')));
+    add(framed(kCopied, std::string(80, 'h')));
     in_files_ = true;
-    add(kContent);
+    add(kCopied);
     const std::size_t writer = copies_.size();
     for (std::size_t i = writer; i < writer + 4; ++i) {
         copies_.push_back({.process = i,
@@ -285,14 +285,14 @@ TEST_F(CopiesTest, of_a_stored_file_that_several_read_are_one_change) {
                            .object2 = i == writer ? 302u : 0u,
                            .first_ns = i + 1,
                            .in_file = true,
-                           .strip = moved_.strip(flipped(kContent, 10'001), {777 + i})});
+                           .strip = moved_.strip(flipped(kCopied, 10'001), {777 + i})});
         links_.push_back({i == writer ? 0 : writer, i, FlowRule::kFile});
     }
     const Change change = only_change();
     EXPECT_EQ(change.good, 1u);
     EXPECT_EQ(change.bad, writer);
     EXPECT_EQ(change.later, (std::vector<std::size_t>{3, 4, 5}));
-    copies_[5].strip = moved_.strip(flipped(kContent, 10'002), {4096});
+    copies_[5].strip = moved_.strip(flipped(kCopied, 10'002), {4096});
     EXPECT_EQ(verdict().changes.size(), 2u);
 }
 
@@ -300,8 +300,8 @@ TEST_F(CopiesTest, of_a_stored_file_that_several_read_are_one_change) {
 TEST_F(CopiesTest, that_were_framed_at_other_places_are_not_changed) {
     const auto chunked = [](std::size_t size) {
         std::string result;
-        for (std::size_t at = 0; at < kContent.size(); at += size) {
-            result += "1388\r\n" + kContent.substr(at, size) + "\r\n";
+        for (std::size_t at = 0; at < kCopied.size(); at += size) {
+            result += "1388\r\n" + kCopied.substr(at, size) + "\r\n";
         }
         return result;
     };
@@ -316,7 +316,7 @@ TEST_F(CopiesTest, that_were_framed_at_other_places_are_not_changed) {
                            .object2 = 200,
                            .first_ns = 2,
                            .in_file = true,
-                           .strip = moved_.strip(flipped(kContent, 4500), {4096})});
+                           .strip = moved_.strip(flipped(kCopied, 4500), {4096})});
         const CopyVerdict found = verdict();
         EXPECT_LE(found.changes.size(), 1u);  // none if it is too near to a head
         EXPECT_NE(found.sameness(), Sameness::kSame);
@@ -324,13 +324,13 @@ TEST_F(CopiesTest, that_were_framed_at_other_places_are_not_changed) {
 }
 
 TEST_F(CopiesTest, that_became_longer_from_file_to_file_are_told_from_who_did_it_on) {
-    std::string longer = kContent;
+    std::string longer = kCopied;
     longer.insert(12'345, "+");
     in_files_ = true;
-    add(kContent);
+    add(kCopied);
     in_files_ = false;
-    add(kContent);
-    add(kContent);
+    add(kCopied);
+    add(kCopied);
     add(longer);
     add(longer);
     in_files_ = true;
@@ -345,33 +345,32 @@ TEST_F(CopiesTest, that_became_longer_from_file_to_file_are_told_from_who_did_it
 // Archives and journals: frames in front of, or after, each part, and now and then a byte of a page that is another one in a journal.
 TEST_F(CopiesTest, that_are_framed_in_a_file_or_were_are_not_changed) {
     in_files_ = true;
-    for (const std::string& archive : {framed(kContent),
-                                       framed(flipped(kContent, 12'345)),
-                                       framed(kContent).substr(4) + "SUM"}) {
+    for (const std::string& archive :
+         {framed(kCopied), framed(flipped(kCopied, 12'345)), framed(kCopied).substr(4) + "SUM"}) {
         for (const bool is_taken_out : {false, true}) {
             copies_.clear();
             links_.clear();
-            add(is_taken_out ? archive : kContent);
-            add(is_taken_out ? kContent : archive);
+            add(is_taken_out ? archive : kCopied);
+            add(is_taken_out ? kCopied : archive);
             EXPECT_EQ(verdict().sameness(), Sameness::kNotAllCompared);
         }
     }
     copies_.clear();
     links_.clear();
-    add(kContent);
-    add(kContent.substr(0, 9000) + kContent.substr(9000 + 700));
+    add(kCopied);
+    add(kCopied.substr(0, 9000) + kContent.substr(9000 + 700));
     EXPECT_EQ(only_change().stretch.outcome, Outcome::kResized) << "a part of it is missing";
 }
 
 // Each has its greeting of the same length; what came between is the same.
 TEST_F(CopiesTest, on_two_connections_with_greetings_of_their_own_are_not_changed) {
     const auto greeted = [&](unsigned session) {
-        return random_bytes(400, session) + kContent + random_bytes(300, session + 1);
+        return random_bytes(400, session) + kCopied + random_bytes(300, session + 1);
     };
     add(greeted(20));
     add(greeted(20));
     in_files_ = true;
-    add(kContent);
+    add(kCopied);
     in_files_ = false;
     add(greeted(30));
     EXPECT_TRUE(verdict().changes.empty());
@@ -381,8 +380,8 @@ TEST_F(CopiesTest, on_two_connections_with_greetings_of_their_own_are_not_change
 
 // They have a message in common, and are as long by chance.
 TEST_F(CopiesTest, that_are_mostly_other_content_are_not_changed) {
-    add(kContent.substr(0, 5000) + random_bytes(20'000, 40));
-    add(kContent.substr(0, 5000) + random_bytes(19'000, 41) + kContent.substr(24'000, 4000));
+    add(kCopied.substr(0, 5000) + random_bytes(20'000, 40));
+    add(kCopied.substr(0, 5000) + random_bytes(19'000, 41) + kContent.substr(24'000, 4000));
     EXPECT_TRUE(verdict().changes.empty());
     copies_.clear();
     links_.clear();
@@ -392,10 +391,10 @@ TEST_F(CopiesTest, that_are_mostly_other_content_are_not_changed) {
 }
 
 TEST_F(CopiesTest, that_were_changed_inside_of_a_frame_lie_between_those_that_can_be_compared) {
-    add(kContent);
-    add(framed(kContent));
-    add(framed(flipped(kContent, 5001)));  // beside the frame
-    add(flipped(kContent, 5001));
+    add(kCopied);
+    add(framed(kCopied));
+    add(framed(flipped(kCopied, 5001)));  // beside the frame
+    add(flipped(kCopied, 5001));
     const Change change = only_change();
     EXPECT_EQ(change.good, 0u);
     EXPECT_EQ(change.bad, 3u);
@@ -406,7 +405,7 @@ TEST_F(CopiesTest, that_were_changed_inside_of_a_frame_lie_between_those_that_ca
 // A read of a pipe may end before the write that it takes from.
 TEST_F(CopiesTest, are_told_from_the_first_bad_one_on_whichever_ended_first) {
     for (const bool bad : {false, false, true, true}) {
-        add(bad ? flipped(kContent, 12'345) : kContent);
+        add(bad ? flipped(kCopied, 12'345) : kContent);
     }
     std::swap(copies_[2].first_ns, copies_[3].first_ns);
     const Change change = only_change();
@@ -423,7 +422,7 @@ TEST_F(CopiesTest, of_a_file_that_two_read_and_nobody_wrote_are_held_against_eac
                  .object = 9,
                  .first_ns = bad ? 2u : 1u,
                  .in_file = in_file,
-                 .strip = moved_.strip(bad ? flipped(kContent, 1) : kContent, {4096})});
+                 .strip = moved_.strip(bad ? flipped(kCopied, 1) : kContent, {4096})});
         }
         if (in_file) {
             EXPECT_EQ(only_change().place, Place::kFile);
@@ -441,16 +440,16 @@ TEST_F(CopiesTest, of_a_file_are_held_against_who_read_most_of_it) {
              .object = 9,
              .first_ns = process,
              .in_file = true,
-             .strip = moved_.strip(kContent.substr(0, process == 1 ? 600 : 30'000), {4096})});
+             .strip = moved_.strip(kCopied.substr(0, process == 1 ? 600 : 30'000), {4096})});
     }
     const CopyVerdict found = verdict();
     EXPECT_EQ(found.references, std::vector<std::size_t>{1});
-    EXPECT_GE(found.compared_bytes, kContent.size());
+    EXPECT_GE(found.compared_bytes, kCopied.size());
 }
 
 TEST_F(CopiesTest, that_two_processes_pass_around_in_a_circle_are_compared_with_the_first_one) {
-    add(kContent);
-    add(kContent);
+    add(kCopied);
+    add(kCopied);
     links_.push_back({1, 0, FlowRule::kTcp});
     EXPECT_EQ(verdict().copies_compared, 1u);
 }
@@ -462,7 +461,7 @@ TEST_F(CopiesTest, of_more_origins_than_are_looked_at_are_counted) {
                                .object = from ? i + 1 : 0,
                                .object2 = from ? 0 : i + 1,
                                .first_ns = copies_.size(),
-                               .strip = moved_.strip(kContent.substr(0, 2000), {2000})});
+                               .strip = moved_.strip(kCopied.substr(0, 2000), {2000})});
         }
         links_.push_back({2 * i, 2 * i + 1, FlowRule::kAnchor});
     }
@@ -471,8 +470,8 @@ TEST_F(CopiesTest, of_more_origins_than_are_looked_at_are_counted) {
 }
 
 TEST_F(CopiesTest, that_have_more_changes_than_are_told_are_counted) {
-    add(kContent);
-    add(flipped(flipped(kContent, 3000), 20'000));
+    add(kCopied);
+    add(flipped(flipped(kCopied, 3000), 20'000));
     const CopyVerdict found = verify(copies_, links_, {}, 1);
     EXPECT_EQ(found.changes.size(), 1u);
     EXPECT_EQ(found.changes_left_out, 1u);

@@ -9,12 +9,12 @@ namespace {
 
 using schema::FlowRule;
 
-const std::string kContent = random_bytes(30'000, 4);
+const std::string kWhole = random_bytes(30'000, 4);
 
 // A file that is read, and copies of it, each by a process of its own.
 class ShorterCopiesTest : public ::testing::Test {
   protected:
-    ShorterCopiesTest() { add(kContent, 100, 0); }
+    ShorterCopiesTest() { add(kWhole, 100, 0); }
 
     void add_file(const std::string& bytes, std::uint64_t object, std::uint64_t first = 0) {
         add(bytes, 0, object, first);
@@ -53,8 +53,8 @@ class ShorterCopiesTest : public ::testing::Test {
 };
 
 TEST_F(ShorterCopiesTest, end_before_what_they_are_copies_of) {
-    add_file(kContent, 200);
-    add_file(kContent.substr(0, 20'000), 201);
+    add_file(kWhole, 200);
+    add_file(kWhole.substr(0, 20'000), 201);
     const CopyVerdict found = verdict();
     EXPECT_TRUE(found.changes.empty());
     EXPECT_EQ(found.shorter, (std::vector<ShorterCopy>{{0, 2, 20'000, 30'000}}));
@@ -62,28 +62,28 @@ TEST_F(ShorterCopiesTest, end_before_what_they_are_copies_of) {
 }
 
 TEST_F(ShorterCopiesTest, are_not_those_that_another_process_went_on_with) {
-    add_file(kContent.substr(0, 20'000), 201);
-    add_file(kContent.substr(20'000), 201, 20'000);
+    add_file(kWhole.substr(0, 20'000), 201);
+    add_file(kWhole.substr(20'000), 201, 20'000);
     EXPECT_TRUE(verdict().shorter.empty());
 }
 
 // `cat a b > file` where cat lets the kernel copy, and the disk is full.
 TEST_F(ShorterCopiesTest, are_known_where_others_were_put_before_them_by_the_kernel) {
     add_put_after(random_bytes(40'000, 5), 102, 201, 0);
-    add_put_after(kContent.substr(0, 20'000), 100, 201, 40'000);
+    add_put_after(kWhole.substr(0, 20'000), 100, 201, 40'000);
     EXPECT_EQ(verdict().shorter, (std::vector<ShorterCopy>{{0, 2, 20'000, 30'000}}));
-    add_put_after(kContent.substr(20'000), 100, 201, 40'000, 20'000);
+    add_put_after(kWhole.substr(20'000), 100, 201, 40'000, 20'000);
     EXPECT_TRUE(verdict().shorter.empty());
 }
 
 TEST_F(ShorterCopiesTest, are_not_those_that_have_a_later_part) {
-    add_file(kContent.substr(8192, 8192), 201);
+    add_file(kWhole.substr(8192, 8192), 201);
     EXPECT_TRUE(verdict().shorter.empty());
 }
 
 TEST_F(ShorterCopiesTest, are_not_those_with_more_in_them) {
-    add_file("a header, and " + kContent.substr(0, 29'990), 201);
-    add_file(kContent + "more", 202);
+    add_file("a header, and " + kWhole.substr(0, 29'990), 201);
+    add_file(kWhole + "more", 202);
     EXPECT_TRUE(verdict().shorter.empty());
 }
 

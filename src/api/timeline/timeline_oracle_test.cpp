@@ -11,7 +11,7 @@
 namespace dyetrace::api {
 namespace {
 
-constexpr std::uint64_t kBegin = 1'700'000'000'000'000'000;
+constexpr std::uint64_t kOracleBegin = 1'700'000'000'000'000'000;
 
 struct Drawn {
     double busy = 0;  // in all of the window, in pixels
@@ -34,7 +34,7 @@ class RandomLane {
     // One call comes after the other, and now and then one inside another, as a signal is.
     Events events(std::size_t count) {
         Events events;
-        std::uint64_t now = kBegin + some_time();
+        std::uint64_t now = kOracleBegin + some_time();
         for (std::uint64_t id = 1; id <= count; ++id) {
             const std::uint64_t duration = below(8) == 0 ? 0 : some_time() / 16;
             events.push_back({.begin_ns = now,
@@ -208,7 +208,7 @@ TEST(TimelineOracle, a_lane_that_was_added_to_is_the_one_that_was_told_all_at_on
                          events.begin() + static_cast<std::ptrdiff_t>(end));
             if (random.below(4) == 0) {
                 added.front().begin_ns =
-                    std::max(kBegin, added.front().begin_ns - random.some_time());
+                    std::max(kOracleBegin, added.front().begin_ns - random.some_time());
             }
             for (const TimelineEvent& event : added) {
                 grown.add(event);
@@ -359,7 +359,7 @@ class Growth {
   private:
     struct Thread {
         Lane lane;
-        std::uint64_t busy_until = kBegin;
+        std::uint64_t busy_until = kOracleBegin;
     };
 
     void change(Thread& thread) {
@@ -367,7 +367,7 @@ class Growth {
             const auto events = thread.lane.events();
             thread.lane.take_out(events[random_.below(events.size())].id());
         }
-        const std::uint64_t shift = thread.busy_until + random_.some_time() / 64 - kBegin;
+        const std::uint64_t shift = thread.busy_until + random_.some_time() / 64 - kOracleBegin;
         for (TimelineEvent event : random_.events(1 + random_.below(60))) {
             event.begin_ns += shift;
             event.end_ns += shift;

@@ -22,6 +22,7 @@ import { waitingBar } from "./view/waiting";
 
 const AGE_MS = 1000; // between two looks at how old it is
 const LOOK_AGAIN_MS = 2000; // at a trace that is being recorded
+const RESTS = 3; // times as long as a view took it is left alone: its questions keep a quarter of a CPU busy at most
 
 const names: Promise<Names> = askNames().catch(() => ({ sql: [], columns: [] })); // without them nothing is completed
 const namesFor = async (what: keyof Names): Promise<string[]> => (await names)[what];
@@ -45,8 +46,9 @@ function part(id: string): HTMLElement {
 }
 
 const bar = filterBar(() => namesFor("columns"));
-const head = new Head(part("trace"), () => void look(true));
+const head = new Head(part("trace"), () => void look("wanted"));
 let trace: Trace | null = null;
+let rested_ms = 0; // from when on the view may be asked for again unasked
 let leaving = new AbortController();
 let shown = "";
 
@@ -95,6 +97,7 @@ async function show(isAgain: boolean): Promise<void> {
   if (!signal.aborted) {
     main.removeAttribute("aria-busy");
     head.draw(info, begun_ms);
+    rested_ms = performance.now() + RESTS * (performance.now() - begun_ms);
   }
 }
 
@@ -124,12 +127,14 @@ function showHead(info: Trace): void {
   document.title = `${harmless(info.path.split("/").at(-1) ?? "")} · dyetrace`;
 }
 
-async function look(isAgain: boolean): Promise<void> {
+async function look(why: "first" | "again" | "wanted"): Promise<void> {
+  const isAgain = why !== "first";
   try {
     [trace] = await Promise.all([askTrace(), fetchExamples()]);
     showHead(trace);
     const isNew = head.isBehind || viewHere().isBehind?.(trace) === true;
-    if (!isAgain || (isNew && head.isFollowing && !isBusy())) {
+    const isTime = why === "wanted" || performance.now() >= rested_ms;
+    if (!isAgain || (isNew && head.isFollowing && !isBusy() && isTime)) {
       void show(isAgain); // what is known is told while it is asked
     }
   } catch (error) {
@@ -143,9 +148,9 @@ const isBusy = (): boolean => part("view").contains(document.activeElement) || p
 // A server that ended may come back at the same address. What is known of a recording is told also to who holds the view or is in it.
 async function follow(): Promise<void> {
   if (isAway()) {
-    await look(false);
+    await look("first");
   } else if ((trace?.is_recording === true || (head.isBehind && !isBusy())) && !document.hidden) {
-    await look(true);
+    await look("again");
   }
   setTimeout(() => void follow(), LOOK_AGAIN_MS);
 }
@@ -198,4 +203,4 @@ document.addEventListener("keydown", onKey);
 document.body.append(waitingBar(stop));
 showTabs();
 setInterval(() => head.tell(), AGE_MS);
-void look(false).then(follow);
+void look("first").then(follow);

@@ -145,6 +145,28 @@ test("a recording that somebody is in goes on in the head, which says how old th
   assert.deepEqual(live.faults, []);
 });
 
+// Each answer to a view is held back for a while, as those to a large recording take.
+test("a view that takes long is asked for again after a rest that is longer", async (t) => {
+  const recording = await startRecording(t);
+  const HELD_MS = 500, RESTS = 3, moments = [];
+  const prepare = (page) =>
+    page.route("**/api/report", async (route) => {
+      const asked = performance.now();
+      const answer = await route.fetch();
+      await new Promise((done) => setTimeout(done, HELD_MS));
+      moments.push({ asked, answered: performance.now() });
+      await route.fulfill({ response: answer });
+    });
+  const live = await openTrace(recording.trace, "#overview", { prepare });
+  t.after(() => live.close());
+  await eventually("it is asked twice", () => moments.length >= 2);
+  moments.slice(1).forEach(({ asked }, at) => {
+    const before = moments[at], rest = asked - before.answered, least = RESTS * (before.answered - before.asked);
+    assert.ok(rest > 0.9 * least, `${rest} ms after a view of ${before.answered - before.asked} ms`); // the browser's clock is not this one
+  });
+  await recording.stop(); // the rest of what is held back has nobody to go to
+});
+
 // The path of the link that has the pointer down on it when it is pressed where this one is; undefined: none.
 async function pressed(link) {
   const box = await link.boundingBox();

@@ -18,6 +18,7 @@ function(add_fleet_proto)
         COMMENT "gRPC transport/fleet.proto"
         VERBATIM)
     add_library(dyetrace_fleet_proto STATIC ${made})
+    target_compile_options(dyetrace_fleet_proto PRIVATE ${DYETRACE_COLD_OPTIONS})
     target_include_directories(dyetrace_fleet_proto SYSTEM PUBLIC "${folder}" "${PROJECT_BINARY_DIR}/generated")
     target_link_libraries(dyetrace_fleet_proto PUBLIC grpc++ grpc gpr absl_synchronization protobuf::libprotobuf)
 endfunction()

@@ -10,12 +10,14 @@
 #
 #   unity_tests(sources trace_test segment_reader_test.cpp segment_writer_test.cpp)
 #
-# does so with half as many at a time, of whichever folders: tests are many and small, and share one header that is dear.
+# does so with DYETRACE_UNITY_TESTS of them, of whichever folders: tests are many and small, and share one header that is dear.
+# Clang compiles them one by one in `./check --all`, so that each shows there that it needs no other.
 #
 # Files that are compiled as one share their anonymous namespaces: what two of them need has one home, what only sounds alike has
 # two names.
 
 set(DYETRACE_UNITY 1 CACHE STRING "How many files of a folder are compiled as one: a whole build is faster, a change of one file slower")
+set(DYETRACE_UNITY_TESTS 1 CACHE STRING "How many files of a test program are compiled as one")
 
 function(unity_sources result name)
     set(sources ${ARGN})
@@ -38,11 +40,10 @@ endfunction()
 
 function(unity_tests result name)
     set(sources ${ARGN})
-    math(EXPR at_once "${DYETRACE_UNITY} / 2")
-    if(at_once GREATER 1)
+    if(DYETRACE_UNITY_TESTS GREATER 1)
         _paths_below_src(paths sources ${ARGN})
         set(number 0)
-        _unities(sources number ${name} ${at_once} ${paths})
+        _unities(sources number ${name} ${DYETRACE_UNITY_TESTS} ${paths})
     endif()
     set(${result} ${sources} PARENT_SCOPE)
 endfunction()

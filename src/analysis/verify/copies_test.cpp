@@ -79,7 +79,7 @@ TEST_F(CopiesTest, of_an_intact_chain_are_all_the_same) {
 
 TEST_F(CopiesTest, that_a_process_gave_away_bad_were_changed_in_its_memory) {
     for (const bool bad : {false, false, false, true, true, true}) {
-        add(bad ? flipped(kCopied, 12'345) : kContent);
+        add(bad ? flipped(kCopied, 12'345) : kCopied);
     }
     const Change change = only_change();
     EXPECT_EQ(change.good, 2u);
@@ -98,7 +98,7 @@ TEST_F(CopiesTest, that_arrived_bad_were_changed_on_the_way) {
         links_.clear();
         between_ = rule;
         for (const bool bad : {false, false, true, true}) {
-            add(bad ? flipped(kCopied, 0) : kContent);
+            add(bad ? flipped(kCopied, 0) : kCopied);
         }
         const Change change = only_change();
         EXPECT_EQ(change.bad, 2u);
@@ -111,7 +111,7 @@ TEST_F(CopiesTest, that_arrived_bad_were_changed_on_the_way) {
 TEST_F(CopiesTest, of_a_file_that_somebody_else_wrote_to_were_replaced_and_name_him) {
     between_ = FlowRule::kFile;
     for (const bool bad : {false, false, true, true}) {
-        add(bad ? flipped(kCopied, 9000) : kContent);
+        add(bad ? flipped(kCopied, 9000) : kCopied);
     }
     EXPECT_EQ(verdict().sameness(), Sameness::kDifferent);
     add_flow(777, 2, 9000, FlowRule::kFile);
@@ -358,7 +358,7 @@ TEST_F(CopiesTest, that_are_framed_in_a_file_or_were_are_not_changed) {
     copies_.clear();
     links_.clear();
     add(kCopied);
-    add(kCopied.substr(0, 9000) + kContent.substr(9000 + 700));
+    add(kCopied.substr(0, 9000) + kCopied.substr(9000 + 700));
     EXPECT_EQ(only_change().stretch.outcome, Outcome::kResized) << "a part of it is missing";
 }
 
@@ -381,7 +381,7 @@ TEST_F(CopiesTest, on_two_connections_with_greetings_of_their_own_are_not_change
 // They have a message in common, and are as long by chance.
 TEST_F(CopiesTest, that_are_mostly_other_content_are_not_changed) {
     add(kCopied.substr(0, 5000) + random_bytes(20'000, 40));
-    add(kCopied.substr(0, 5000) + random_bytes(19'000, 41) + kContent.substr(24'000, 4000));
+    add(kCopied.substr(0, 5000) + random_bytes(19'000, 41) + kCopied.substr(24'000, 4000));
     EXPECT_TRUE(verdict().changes.empty());
     copies_.clear();
     links_.clear();
@@ -405,7 +405,7 @@ TEST_F(CopiesTest, that_were_changed_inside_of_a_frame_lie_between_those_that_ca
 // A read of a pipe may end before the write that it takes from.
 TEST_F(CopiesTest, are_told_from_the_first_bad_one_on_whichever_ended_first) {
     for (const bool bad : {false, false, true, true}) {
-        add(bad ? flipped(kCopied, 12'345) : kContent);
+        add(bad ? flipped(kCopied, 12'345) : kCopied);
     }
     std::swap(copies_[2].first_ns, copies_[3].first_ns);
     const Change change = only_change();
@@ -417,12 +417,11 @@ TEST_F(CopiesTest, of_a_file_that_two_read_and_nobody_wrote_are_held_against_eac
     for (const bool in_file : {true, false}) {
         copies_.clear();
         for (const bool bad : {false, true}) {
-            copies_.push_back(
-                {.process = bad ? 2u : 1u,
-                 .object = 9,
-                 .first_ns = bad ? 2u : 1u,
-                 .in_file = in_file,
-                 .strip = moved_.strip(bad ? flipped(kCopied, 1) : kContent, {4096})});
+            copies_.push_back({.process = bad ? 2u : 1u,
+                               .object = 9,
+                               .first_ns = bad ? 2u : 1u,
+                               .in_file = in_file,
+                               .strip = moved_.strip(bad ? flipped(kCopied, 1) : kCopied, {4096})});
         }
         if (in_file) {
             EXPECT_EQ(only_change().place, Place::kFile);

@@ -261,7 +261,7 @@ class FalconTest(ImportTest):
         self.assertFalse([pair for pair in before if pair[::-1] in before])
 
     def test_every_rule_holds_in_random_worlds(self):
-        for seed in range(6):
+        for seed in range(support.deep(2, 6)):
             with self.subTest(seed=seed):
                 world = falcon_world.World(seed)
                 trace = self.imported("--format", "falcon", *world.write(self.path(f"log{seed}")), name=f"trace{seed}")
@@ -270,7 +270,7 @@ class FalconTest(ImportTest):
                 self.assertEqual(trace.number("SELECT count(*) FROM contradictions"), 0)
 
     def test_nothing_is_ordered_that_the_world_did_not_order(self):
-        for seed in range(100, 103):
+        for seed in range(100, 100 + support.deep(1, 3)):
             with self.subTest(seed=seed):
                 world = falcon_world.World(seed, waits=False)
                 trace = self.imported(*world.write(self.path(f"log{seed}")), name=f"trace{seed}")

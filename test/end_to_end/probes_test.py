@@ -69,7 +69,7 @@ class ProbesTest(support.EndToEndTest):
         self.assertEqual(rows, expected)
 
     def test_threads_on_all_cpus_and_no_call_is_missing(self):
-        threads, calls = 6, 100_000
+        threads, calls = 6, support.deep(20_000, 100_000)
         statement = f"SELECT count(*) AS calls, sum(arguments.number) AS numbers, min(arguments.number) AS least, max(arguments.number) AS most FROM user_function('{FUNCTIONS}', 'busy')"
         rows, _ = self.ask(statement, FUNCTIONS, "threads", str(threads), str(calls), options=("--every", "100ms"))
         self.assertEqual(sum(row["calls"] for row in rows), threads * calls)

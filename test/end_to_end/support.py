@@ -38,6 +38,11 @@ def program_of_its_own(name):
     return shutil.copy(program(name), folder.name)
 
 
+def deep(usual, more):
+    """How much a test tries: some, or under `./check --all` more."""
+    return more if "DYETRACE_DEEP" in os.environ else usual
+
+
 def wait_for(condition, what, seconds=PATIENCE_S):
     """Looks until it is so; no more than half of the time, for a look may cost what is waited for its CPU."""
     begin = time.monotonic()

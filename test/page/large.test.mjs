@@ -1,4 +1,4 @@
-// A trace of a day with a million events, written through the real format by bench/timeline_trace.cpp; ten million in ./check --all.
+// A trace of a day with 300,000 events, written through the real format by bench/timeline_trace.cpp; ten million in ./check --all.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { build, dyetrace, openTrace } from "./page.mjs";
 
-const EVENTS = Number(process.env.DYETRACE_LARGE_EVENTS ?? 1_000_000);
+const EVENTS = Number(process.env.DYETRACE_LARGE_EVENTS ?? 300_000);
 const MEMORY_MAX_KB = 1_000_000;
 const folder = mkdtempSync(join(tmpdir(), "dyetrace-large-"));
 const trace = join(folder, "day");

@@ -8,6 +8,7 @@
 
 #include "analysis/dataflow/flow_cases.h"
 #include "analysis/dataflow/memory_store.h"
+#include "base/deep.h"
 
 namespace dyetrace::analysis {
 namespace {
@@ -82,7 +83,7 @@ class RandomWorld {
 };
 
 TEST(FlowOracle, each_byte_of_a_file_comes_from_its_last_writer) {
-    for (unsigned seed = 1; seed <= 200; ++seed) {
+    for (unsigned seed = 1; seed <= base::deep(50U, 200U); ++seed) {
         RandomWorld world(seed);
         NaiveFiles naive;
         std::vector<Case> cases;
@@ -105,7 +106,7 @@ TEST(FlowOracle, each_byte_of_a_file_comes_from_its_last_writer) {
 // certain really happened: tried with a moment inside of each call at which it took effect. In every second world calls are slow,
 // and some reads are so slow that all the file is written again and again meanwhile.
 TEST(FlowOracle, what_overlaps_is_never_missing_and_never_wrongly_certain) {
-    for (unsigned seed = 1; seed <= 1000; ++seed) {
+    for (unsigned seed = 1; seed <= base::deep(250U, 1000U); ++seed) {
         RandomWorld world(seed);
         std::vector<Case> cases;
         std::vector<std::pair<std::uint64_t, std::size_t>> effects;
@@ -152,7 +153,7 @@ TEST(FlowOracle, what_overlaps_is_never_missing_and_never_wrongly_certain) {
 
 // Bytes of a pipe have numbers, too: writes and reads that do not overlap, each of any size, some of them peeks.
 TEST(FlowOracle, each_byte_of_a_pipe_is_taken_once) {
-    for (unsigned seed = 1; seed <= 200; ++seed) {
+    for (unsigned seed = 1; seed <= base::deep(50U, 200U); ++seed) {
         RandomWorld world(seed);
         std::vector<std::uint64_t> writers;
         std::size_t taken = 0;

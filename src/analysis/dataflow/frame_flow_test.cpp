@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/dataflow/flow_cases.h"
+#include "base/deep.h"
 #include "base/random_bytes.h"
 #include "content/anchors.h"
 #include "content/content_sum.h"
@@ -277,9 +278,9 @@ TEST(FrameFlow, of_what_was_changed_on_the_way_is_only_possible) {
 
 // Frames of any length at any place, calls of any size: nothing is said to be likely that is not so, and most of it is found.
 TEST(FrameFlow, is_never_of_other_bytes) {
-    constexpr unsigned kSeeds = 50;
+    const unsigned seeds = base::deep(15U, 50U);
     std::uint64_t moved = 0, found = 0;
-    for (unsigned seed = 1; seed <= kSeeds; ++seed) {
+    for (unsigned seed = 1; seed <= seeds; ++seed) {
         std::mt19937_64 random(seed);
         const auto up_to = [&](std::uint64_t most) {
             return static_cast<std::size_t>(1 + random() % most);

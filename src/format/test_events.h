@@ -50,7 +50,7 @@ std::string bytes_of(const T& value) {
 
 inline const LineStyle kTight{.result_column = 0};
 
-// The same of every call
+// Details that are the same for every call.
 struct Details : CallDetails {
     explicit Details(const CallDetail& detail) : detail_(detail) {}
     CallDetail of(const schema::SyscallInfo&, const schema::SyscallEvent&) const override {

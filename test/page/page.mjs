@@ -56,6 +56,8 @@ export async function eventually(what, condition) {
   }
 }
 
+const folders = []; // of recordings; a server that is asked writes into one until it ends
+
 // A command that goes on until the recording is stopped, in a process group with its recorder.
 export async function startRecording(t, { least = 1 } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "dyetrace-live-"));
@@ -66,11 +68,11 @@ export async function startRecording(t, { least = 1 } = {}) {
     process.kill(-recorder.pid, signal);
     return ended;
   };
+  folders.push(folder);
   t.after(async () => {
     if (recorder.exitCode === null && recorder.signalCode === null) {
       await stop("SIGKILL");
     }
-    rmSync(folder, { recursive: true, force: true });
   });
   await eventually(`${least} events are recorded`, () => recorder.exitCode !== null || (existsSync(join(trace, "trace.json")) && sqlNumber(trace, "SELECT count(*) FROM events") >= least));
   // The command, not the recorder, which waits for it.
@@ -126,10 +128,14 @@ export class Prompt {
   }
 }
 
+const running = new Set(); // of servers: node does not end before they do
+
 export async function serve(words, env = {}) {
   const [trace, ...others] = words; // from where it lies: on pictures it has no other name
   const server = spawn(dyetrace, ["ui", basename(trace), ...others], { cwd: dirname(trace), stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, ...env } });
   const ended = new Promise((done) => server.on("exit", done));
+  running.add(server);
+  server.on("exit", () => running.delete(server));
   let said = "";
   const url = await new Promise((done, failed) => {
     server.stderr.on("data", (piece) => {
@@ -151,9 +157,10 @@ const servers = new Map(); // of recorded traces, by words
 
 export async function closeAll() {
   await (await browser)?.close();
-  await Promise.all([...servers.values()].map(async (server) => (await server).stop()));
+  await Promise.all([...running].map((server) => new Promise((done) => server.on("exit", done).kill("SIGINT"))));
   browser = null;
   servers.clear();
+  folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
 }
 
 if (process.argv[1]?.endsWith(".test.mjs")) { // a benchmark closes them itself

@@ -350,7 +350,7 @@ bool BpfColumns::copy_text(const Expression& leaf, std::ptrdiff_t frame_offset, 
     if (!offset) {
         return false;
     }
-    for (const std::size_t at : {0, 8}) {
+    for (const std::size_t at : {std::size_t{0}, std::size_t{8}}) {
         code_.load(kScratch, kInput, *offset + at, 8);
         code_.store(Register::kFrame, frame_offset + static_cast<std::ptrdiff_t>(at), kScratch, 8);
     }

@@ -100,7 +100,7 @@ std::string sorted(const std::string& rows) {
 // As two hosts would count, whose groups meet in the answer.
 std::string live_answer(const RandomWorld& world, query::LivePlan& plan) {
     std::vector<filter::Group> groups;
-    for (const std::size_t half : {0, 1}) {
+    for (const std::size_t half : {std::size_t{0}, std::size_t{1}}) {
         filter::GroupTable table(plan.grouping(), RandomWorld::kHostName);
         for (std::size_t i = half; i < world.events().size(); i += 2) {
             table.add(world.events()[i].bytes(), RandomWorld::kCpu, world.dictionary());

@@ -1,7 +1,7 @@
 // How long a step takes in a browser: from a turn of the wheel until all of what is in view is drawn, of the server's picture in that scale.
 //
 //   build/bench/programs/bench_timeline_trace /tmp/day 10000000 100; build/dyetrace seal /tmp/day
-//   node bench/timeline_steps.mjs /tmp/day [WIDTH HEIGHT]
+//   third_party/.fetched/node/bin/node bench/timeline_steps.mjs /tmp/day [WIDTH HEIGHT]
 //
 // Zooms in from the whole day to a microsecond and out again, and moves, at ten places; also what is drawn at once, of the picture that is there. Each step waits for the one
 // before it: how fast a person turns does not count.

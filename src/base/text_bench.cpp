@@ -23,7 +23,7 @@ void write_texts(benchmark::State& state, Write write) {
         write(out, text);
         benchmark::DoNotOptimize(out.data());
     }
-    state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * text.size()));
+    state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(text.size()));
 }
 
 void json_string(benchmark::State& state) {

@@ -56,7 +56,7 @@ void take_messages(benchmark::State& state) {
         }
         corners = clock.corners();
     }
-    state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations() * all.size()));
+    state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(all.size()));
     state.counters["corners"] = static_cast<double>(corners);
 }
 BENCHMARK(take_messages)->Arg(2)->Arg(10)->Arg(100)->Arg(1000)->Unit(benchmark::kMillisecond);

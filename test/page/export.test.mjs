@@ -2,12 +2,11 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { build, dyetrace, openPage, openTrace } from "./page.mjs";
+import { build, dyetrace, makeFolder, openPage, openTrace } from "./page.mjs";
 
 const READER = fileURLToPath(new URL("../end_to_end/read_export.py", import.meta.url));
 const PYTHON = join(build, "readers/bin/python");
@@ -29,13 +28,12 @@ const read = (kind, path) => JSON.parse(execFileSync(PYTHON, [READER, kind, path
 const idsIn = (slices) => slices.filter((one) => one.class !== "lost").map((one) => String(one.values.event_id)).sort();
 const idsOf = (condition) => page.rows(`SELECT event_id::VARCHAR AS id FROM events WHERE ${condition}`).map(({ id }) => id).sort();
 
-test("a whole trace as Perfetto's, the same bytes as dyetrace export's", async (t) => {
+test("a whole trace as Perfetto's, the same bytes as dyetrace export's", async () => {
   await page.go("#timeline");
   const { name, path } = await save("Perfetto");
   assert.equal(name, "trace.pftrace");
   assert.deepEqual(idsIn(read("perfetto", path).slices), idsOf("true"));
-  const folder = mkdtempSync(join(tmpdir(), "dyetrace-export-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = makeFolder("export");
   execFileSync(dyetrace, ["export", page.trace, "--perfetto", "-o", join(folder, "trace")], { stdio: "ignore" });
   assert.ok(readFileSync(path).equals(readFileSync(join(folder, "trace"))));
 });
@@ -77,8 +75,7 @@ test("without the bytes there are no packets, and the page says what to record",
 });
 
 test("packets of a trace that has the bytes", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "dyetrace-export-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = makeFolder("export");
   execFileSync(dyetrace, ["record", "--content=bytes", "-o", join(folder, "trace"), "--", "python3", "-c", SENT], { stdio: "ignore" });
   const other = await openTrace(join(folder, "trace"), "#timeline");
   t.after(() => other.close());

@@ -2,15 +2,14 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { build, dyetrace, openTrace } from "./page.mjs";
+import { build, dyetrace, makeFolder, openTrace } from "./page.mjs";
 
 const EVENTS = Number(process.env.DYETRACE_LARGE_EVENTS ?? 300_000);
 const MEMORY_MAX_KB = 1_000_000;
-const folder = mkdtempSync(join(tmpdir(), "dyetrace-large-"));
+const folder = makeFolder("large");
 const trace = join(folder, "day");
 let page;
 before(async () => {
@@ -19,10 +18,7 @@ before(async () => {
   page = await openTrace(trace, "#query");
   page.page.setDefaultTimeout(300_000);
 });
-after(async () => {
-  await page.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+after(() => page.close());
 
 const words = () => page.page.locator("#trace").innerText();
 

@@ -56,19 +56,23 @@ export async function eventually(what, condition) {
   }
 }
 
-const folders = []; // of recordings; a server that is asked writes into one until it ends
+const folders = [];
+
+// A folder of its own, which is there until nothing of the file looks at it any more: a server writes into a trace until it ends.
+export function makeFolder(name) {
+  folders.push(mkdtempSync(join(tmpdir(), `dyetrace-${name}-`)));
+  return folders.at(-1);
+}
 
 // A command that goes on until the recording is stopped, in a process group with its recorder.
 export async function startRecording(t, { least = 1 } = {}) {
-  const folder = mkdtempSync(join(tmpdir(), "dyetrace-live-"));
-  const trace = join(folder, "trace");
+  const trace = join(makeFolder("live"), "trace");
   const recorder = spawn(dyetrace, ["record", "-o", trace, "--", "sh", "-c", "while :; do cat /etc/hostname >/dev/null; sleep 0.05; done"], { stdio: "ignore", detached: true });
   const ended = new Promise((done) => recorder.on("exit", done));
   const stop = (signal = "SIGINT") => {
     process.kill(-recorder.pid, signal);
     return ended;
   };
-  folders.push(folder);
   t.after(async () => {
     if (recorder.exitCode === null && recorder.signalCode === null) {
       await stop("SIGKILL");

@@ -129,7 +129,7 @@ class PromptTest(support.EndToEndTest):
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def read_until(self, words):
-        """What the terminal shows from now on, up to these words."""
+        """What the terminal shows from now on, up to these words; after a prompt it is read key by key: the terminal shows what is typed earlier, and nobody has read it."""
         shown, deadline = "", time.monotonic() + support.PATIENCE_S
         while words not in shown:
             ready, _, _ = select.select([self.terminal], [], [], max(0, deadline - time.monotonic()))
@@ -140,6 +140,8 @@ class PromptTest(support.EndToEndTest):
                 shown = shown.replace("\r", "").replace("\x07", "")
             except OSError as ended:
                 raise AssertionError(f"the prompt ended before {words!r}: {shown!r}") from ended
+        if words.endswith("> "):
+            self.wait_for(lambda: not termios.tcgetattr(self.terminal)[3] & termios.ICANON, "it reads key by key")
         return shown
 
     def type(self, keys, until):
@@ -171,8 +173,6 @@ class PromptTest(support.EndToEndTest):
         self.open_prompt()
         self.type("\x1b[A\x1b[A\x1b[A", "101;")  # arrow up: .quit, SHOW TABLES, and what was asked before
         self.assertIn("4242", self.type("\n", "dyetrace> "))
-        # before it reads keys, the terminal makes an end of file of Ctrl-D that nobody asks for
-        self.wait_for(lambda: not termios.tcgetattr(self.terminal)[3] & termios.ICANON, "it reads key by key")
         self.assertEqual(self.close_prompt("\x04"), 0)
 
     def test_it_completes_tables_columns_and_keywords(self):

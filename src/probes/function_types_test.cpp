@@ -145,11 +145,16 @@ TEST(FunctionTypes, says_what_it_does_not_find) {
 
 TEST(FunctionTypes, knows_methods_base_classes_and_references_of_cpp) {
     const Sample sample("cpp_sample");
+#ifdef __clang__  // in whose debugging data `this` itself is not const
+    const std::string of_this = "this: 0 u8 const Cache *\n";
+#else
+    const std::string of_this = "this: 0 u8 const Cache * const\n";
+#endif
     EXPECT_EQ(sample.signature("disk::Cache::read"),
-              "this: 0 u8 const Cache * const\n"
-              "path: 1 text const char *\n"
-              "bytes: 2 u4 uint32_t\n"
-              "result u1 bool\n");
+              of_this +
+                  "path: 1 text const char *\n"
+                  "bytes: 2 u4 uint32_t\n"
+                  "result u1 bool\n");
     EXPECT_EQ(sample.argument("disk::Cache::read", "this.label"), "0 +8 text const char *");
     EXPECT_EQ(sample.argument("disk::Cache::read", "this.pages_"), "0 +16 i4 int32_t");
     EXPECT_EQ(sample.argument("disk::Cache::read", "this.other_.number"), "0 +24 +0 i8 int64_t");

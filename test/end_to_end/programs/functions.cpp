@@ -12,7 +12,11 @@
 #include <thread>
 #include <vector>
 
+#ifdef __clang__  // which has no word for what it does not do
+#define KEPT extern "C" __attribute__((noinline, used))
+#else
 #define KEPT extern "C" __attribute__((noinline, noclone, used))
+#endif
 
 // As sys/sdt.h writes a mark, which is a package of its own. The semaphore is a counter that the kernel adds to for who listens.
 #define MARK(name, semaphore, arguments, first, second)                         \

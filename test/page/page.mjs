@@ -132,14 +132,17 @@ export class Prompt {
   }
 }
 
-const running = new Set(); // of servers: node does not end before they do
+const stops = []; // of all servers: node does not end before they do
 
 export async function serve(words, env = {}) {
   const [trace, ...others] = words; // from where it lies: on pictures it has no other name
   const server = spawn(dyetrace, ["ui", basename(trace), ...others], { cwd: dirname(trace), stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, ...env } });
   const ended = new Promise((done) => server.on("exit", done));
-  running.add(server);
-  server.on("exit", () => running.delete(server));
+  const stop = () => {
+    server.kill("SIGINT");
+    return ended;
+  };
+  stops.push(stop);
   let said = "";
   const url = await new Promise((done, failed) => {
     server.stderr.on("data", (piece) => {
@@ -149,10 +152,6 @@ export async function serve(words, env = {}) {
     });
     server.on("exit", () => failed(new Error(`dyetrace ui ended: ${said}`)));
   });
-  const stop = () => {
-    server.kill("SIGINT");
-    return ended;
-  };
   return { url, process: server, ended, stop };
 }
 
@@ -161,7 +160,7 @@ const servers = new Map(); // of recorded traces, by words
 
 export async function closeAll() {
   await (await browser)?.close();
-  await Promise.all([...running].map((server) => new Promise((done) => server.on("exit", done).kill("SIGINT"))));
+  await Promise.all(stops.splice(0).map((stop) => stop()));
   browser = null;
   servers.clear();
   folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));

@@ -86,9 +86,11 @@ int become(const std::string& part, const char* what_it_does, char** argv) {
         what_it_does,
         part,
         folder.string(),
-        is_built_here
-            ? fmt::format(": `cmake --build {} --target {}` makes it", folder.string(), part)
-            : ""));
+        is_built_here ? fmt::format(": `tools/install_packages build && cmake -DDYETRACE_FLEET=ON "
+                                    "{0} && cmake --build {0} --target {1}` makes it",
+                                    folder.string(),
+                                    part)
+                      : ""));
     return 1;
 }
 

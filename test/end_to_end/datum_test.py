@@ -15,7 +15,7 @@ from following import FollowTest
 CARD = f"card {os.getpid()}-{time.time_ns()}"  # nothing else on the machine has it
 
 # Of tests beside these: what they record of the whole machine, and then read, has the command lines of these in it.
-OTHERS = {"dyetrace", "dyetrace-store", "python3"}
+OTHERS = {"dyetrace", "dyetrace-store", "dyetrace-fleet", "python3"}
 
 
 class DatumTest(FollowTest):

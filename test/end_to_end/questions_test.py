@@ -10,7 +10,8 @@ import sys
 import support
 from support import DYETRACE, program
 
-# Of each what happens meanwhile, and a row that has to be in its answer.
+# Of each what happens meanwhile, and a row that has to be in its answer. A hundred sleep, as the thirty that were away longest are shown, and all
+# that waits on this machine is asked about.
 WORK = {
     "calls": ("ls / > /dev/null", {"comm": "ls"}),
     "opens": ("cat /etc/hostname /no/such; true", {"comm": "cat", "path": "/no/such", "errors": 1}),
@@ -19,7 +20,7 @@ WORK = {
     "talkers": ("exec {python} -c 'import socket; a, b = socket.socketpair(); a.send(b\"x\" * 77); b.recv(99)'", {"bytes": 154}),
     "programs": ("/bin/true", {"filename": "/bin/true", "times": 1}),
     "run_queue": ("sleep 0.1", {}),
-    "off_cpu": ("sleep 0.1", {"comm": "sleep"}),
+    "off_cpu": ("for i in $(seq 100); do sleep 0.3 & done; wait", {"comm": "sleep"}),
     "on_cpu": ("exec {functions} threads 1 300000000", {"comm": "functions"}),
     "disk_latency": ("dd if=/dev/zero of=synced bs=64k count=20 conv=fsync", None),
     "sent_again": ("true", None),

@@ -10,6 +10,9 @@ log_folder=$PWD/build/log
 step_end=$'\n'
 mkdir -p "$log_folder"
 
+# Ninja compiles two files more at once than there are CPUs, which take each other's cache: 15 % longer where there are two.
+export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}
+
 duration_text() { # seconds
     if (($1 < 60)); then echo "$1s"; else printf '%dm%02ds' $(($1 / 60)) $(($1 % 60)); fi
 }

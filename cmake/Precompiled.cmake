@@ -14,6 +14,7 @@ endfunction()
 function(precompile_test target)
     if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
         _use_headers(${target} dyetrace_precompiled_tests)
+        target_link_libraries(${target} PRIVATE GTest::gtest) # its definitions
     endif()
 endfunction()
 

@@ -61,7 +61,7 @@ class RecordedProbesTest(support.EndToEndTest):
         self.assertGreaterEqual(kinds["wholesale"], ORDERS - ORDERS // 3 - 1)
         # who called is who made the calls of the kernel: the same process, in the same order
         (row,) = rows_of(trace, 
-            f"SELECT count(*) AS calls FROM events p JOIN processes USING (process_id) WHERE kind = 'probe' AND p.exe = '{FUNCTIONS}' AND p.pid = processes.pid AND ends_with(processes.command, 'orders {ORDERS}')"
+            f"SELECT count(*) AS calls FROM events p JOIN processes USING (process_id) WHERE kind = 'probe' AND p.exe = '{support.outer_root()}{FUNCTIONS}' AND p.pid = processes.pid AND ends_with(processes.command, 'orders {ORDERS}')"
         )
         self.assertEqual(row["calls"], ORDERS)
         # what the kernel calls to come back from a probed function is no call of the program

@@ -43,13 +43,12 @@ if(DYETRACE_SANITIZE)
 endif()
 
 # One cache for all worktrees: paths below the source folder do not count. Its manual asks for the sloppiness and the option of
-# GCC wherever headers are precompiled. The compiler tells what a file depends on, so the preprocessor need not run before it.
+# GCC wherever headers are precompiled.
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     foreach(language C CXX)
         set(CMAKE_${language}_COMPILER_LAUNCHER
-            "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_DEPEND=1
-            "${CCACHE}")
+            "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_SLOPPINESS=pch_defines,time_macros "${CCACHE}")
     endforeach()
     add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
 endif()

@@ -167,9 +167,12 @@ test("a view that takes long is asked for again after a rest that is longer", as
   await recording.stop(); // the rest of what is held back has nobody to go to
 });
 
-// The path of the link that has the pointer down on it when it is pressed where this one is; undefined: none.
+// The path of the link that has the pointer down on it when it is pressed where this one is; undefined: none, or it was taken away while looked at.
 async function pressed(link) {
   const box = await link.boundingBox();
+  if (box === null) {
+    return undefined;
+  }
   await page.page.mouse.move(box.x + 5, box.y + box.height / 2);
   await page.page.mouse.down();
   return page.page.evaluate(() => document.querySelector("tbody a:active")?.title);

@@ -232,7 +232,7 @@ class SshTest(DatumTest):
         self.assertGreater(len(read), 10)
         self.assertEqual([hop["path"] for hop in read if hop["hop"] in likely], [self.seen(source)])
         dyed = self.trail(trace, "--dye", "card")
-        self.assertEqual([self.part(support.program_of(hop["process"])) for hop in dyed["hops"] if hop["is_start"]], ["ssh", "sshd"])
+        self.assertEqual([self.part(support.program_of(hop["process"])) for hop in self.own_hops(dyed) if hop["is_start"]], ["ssh", "sshd"])
         self.hop_on(dyed, target)
 
 

@@ -1,5 +1,6 @@
 #include "base/fd.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -29,6 +30,14 @@ Result<void> Fd::close() {
     if (::close(release()) != 0 && errno != EINTR)
         return Error::from_errno(errno, "closing a file");
     return {};
+}
+
+Result<Pipe> make_pipe() {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) {
+        return Error::from_errno(errno, "cannot make a pipe");
+    }
+    return Pipe{Fd(ends[0]), Fd(ends[1])};
 }
 
 void allow_all_descriptors() {

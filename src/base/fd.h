@@ -35,6 +35,11 @@ class Fd {
     int number_ = -1;
 };
 
+struct Pipe {
+    Fd read, write;  // neither passes an execve
+};
+Result<Pipe> make_pipe();
+
 // Lets this process have as many open as its hard limit allows, instead of a shell's 1,024: a trace of many hosts is many files.
 void allow_all_descriptors();
 

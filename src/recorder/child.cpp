@@ -1,6 +1,5 @@
 #include "recorder/child.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -12,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/fd.h"
 #include "base/file.h"
 #include "base/log.h"
 
@@ -24,18 +24,6 @@ constexpr int kNotRunnable = 126;
 constexpr int kGateLookUs = 200;
 constexpr int kGateWaitMaxUs = 30'000'000;  // on a machine that is busy beyond measure
 constexpr std::size_t kStatBytesMax = 4096;
-
-struct Pipe {
-    Fd read, write;
-};
-
-Result<Pipe> make_pipe() {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-        return Error::from_errno(errno, "cannot make a pipe");
-    }
-    return Pipe{Fd(ends[0]), Fd(ends[1])};
-}
 
 bool is_program(const std::string& path) {
     struct stat status {};
@@ -105,8 +93,8 @@ Result<void> await_gate(pid_t pid) {
 
 Result<Child> Child::start(const std::vector<std::string>& command) {
     TRY(const std::string program, find_program(command.front()));
-    TRY(Pipe gate, make_pipe());
-    TRY(Pipe report, make_pipe());
+    TRY(base::Pipe gate, base::make_pipe());
+    TRY(base::Pipe report, base::make_pipe());
     std::vector<char*> arguments;
     arguments.reserve(command.size() + 1);
     for (const std::string& word : command) {

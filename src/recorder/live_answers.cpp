@@ -1,6 +1,5 @@
 #include "recorder/live_answers.h"
 
-#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -8,6 +7,7 @@
 #include <csignal>
 #include <utility>
 
+#include "base/fd.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/spawn.h"
@@ -17,18 +17,6 @@ namespace dyetrace::recorder {
 namespace {
 
 constexpr int kPlanDescriptor = 3;
-
-struct Pipe {
-    base::Fd read, write;
-};
-
-Result<Pipe> make_pipe() {
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) {
-        return Error::from_errno(errno, "cannot make a pipe");
-    }
-    return Pipe{base::Fd(ends[0]), base::Fd(ends[1])};
-}
 
 // A line without its end; empty once its writer has closed it.
 std::string read_line(const base::Fd& file) {
@@ -60,8 +48,8 @@ base::Json answer_about(const base::Json& asked, const filter::FindProbe& find) 
 Result<LiveAnswers> LiveAnswers::start(const std::string& statement,
                                        std::vector<std::string> options,
                                        const filter::FindProbe& find) {
-    TRY(Pipe windows, make_pipe());
-    TRY(Pipe plan, make_pipe());
+    TRY(base::Pipe windows, base::make_pipe());
+    TRY(base::Pipe plan, base::make_pipe());
     std::vector<std::string> words{"dyetrace", "live-answer"};
     words.insert(words.end(), options.begin(), options.end());
     words.insert(words.end(), {"--", statement});

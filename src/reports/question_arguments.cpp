@@ -4,11 +4,27 @@
 
 #include <charconv>
 #include <filesystem>
-#include <regex>
+#include <string_view>
 
 #include "schema/generated/enum_names.h"
 
 namespace dyetrace::reports {
+namespace {
+
+// Where `:FROM-TO` or `:FROM-` at the end of a path begins; its size: nowhere, as the colon belongs to a name.
+std::size_t range_begin(std::string_view text) {
+    constexpr std::string_view kDigits = "0123456789";
+    const std::size_t colon = text.rfind(':');
+    if (colon == std::string_view::npos) {
+        return text.size();
+    }
+    const std::size_t dash = text.find_first_not_of(kDigits, colon + 1);
+    const bool is_range = dash != std::string_view::npos && dash > colon + 1 && text[dash] == '-' &&
+                          text.find_first_not_of(kDigits, dash + 1) == std::string_view::npos;
+    return is_range ? colon : text.size();
+}
+
+}  // namespace
 
 using base::Error;
 using base::ErrorCode;
@@ -45,22 +61,20 @@ Result<schema::Certainty> certainty_in(const std::string& text) {
 }
 
 Result<FileRange> file_range_in(const std::string& text) {
-    static const std::regex kRange(":([0-9]+)-([0-9]*)$");
-    std::smatch match;
     FileRange range;
-    std::string path = text;
-    if (std::regex_search(text, match, kRange)) {
-        path = match.prefix();
-        TRY(range.begin, number_in(match[1], "byte"));
-        if (match[2].length() > 0) {
-            TRY(range.end, number_in(match[2], "byte"));
+    const std::size_t colon = range_begin(text);
+    if (colon < text.size()) {
+        const std::size_t dash = text.find('-', colon);
+        TRY(range.begin, number_in(text.substr(colon + 1, dash - colon - 1), "byte"));
+        if (dash + 1 < text.size()) {
+            TRY(range.end, number_in(text.substr(dash + 1), "byte"));
         }
         if (range.end <= range.begin) {
             return Error(ErrorCode::kInvalidArgument,
                          fmt::format("'{}' has no bytes: it is FROM-TO, TO not included", text));
         }
     }
-    range.path = std::filesystem::absolute(path).lexically_normal().string();
+    range.path = std::filesystem::absolute(text.substr(0, colon)).lexically_normal().string();
     return range;
 }
 

@@ -8,9 +8,10 @@
 #       DEPENDS   base schema
 #       LIBRARIES PkgConfig::zstd)
 #
-# makes the static library dyetrace_trace (header-only when SOURCES is empty; unity_sources() of
+# makes the static library dyetrace_trace (header-only without SOURCES and COLD; unity_sources() of
 # cmake/Unity.cmake says how they are compiled), tests/trace_test, and with
-# DYETRACE_BENCH bench/trace_bench, which no test runs. COLD: it runs once per command or answer, and is compiled in less time.
+# DYETRACE_BENCH bench/trace_bench, which no test runs. COLD are sources that run once per command, process or answer, and are
+# compiled in less time (cmake/Flags.cmake).
 # A fuzz target is a test of its corpus (test/corpus/segment_reader_fuzz, test/fuzz/corpus_main.cpp), or with DYETRACE_FUZZ (Clang)
 # fuzz/segment_reader_fuzz. DEPENDS are layers, LIBRARIES are CMake targets.
 # TESTS run without root, network or BPF; the ones that cannot go to ROOT_TESTS: program tests/trace_root_test,
@@ -19,17 +20,16 @@
 #   add_test_program(kernel_test SOURCES write_test.cpp DEPENDS capture LABEL root)
 
 function(add_layer name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "COLD" "" "SOURCES;TESTS;ROOT_TESTS;BENCHES;FUZZERS;DEPENDS;LIBRARIES")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;COLD;TESTS;ROOT_TESTS;BENCHES;FUZZERS;DEPENDS;LIBRARIES")
     _refuse_unknown(add_layer "${arg_UNPARSED_ARGUMENTS}")
     set(target dyetrace_${name})
-    if(arg_SOURCES)
+    if(arg_SOURCES OR arg_COLD)
         unity_sources(sources ${name} ${arg_SOURCES})
-        add_library(${target} STATIC ${sources})
+        unity_sources(cold ${name}_cold ${arg_COLD})
+        set_source_files_properties(${cold} PROPERTIES COMPILE_OPTIONS "${DYETRACE_COLD_OPTIONS}")
+        add_library(${target} STATIC ${sources} ${cold})
         set(scope PUBLIC)
         target_link_libraries(${target} PRIVATE dyetrace_flags)
-        if(arg_COLD)
-            target_compile_options(${target} PRIVATE ${DYETRACE_COLD_OPTIONS})
-        endif()
         precompile(${target})
     else()
         add_library(${target} INTERFACE)

@@ -20,7 +20,7 @@
 namespace dyetrace::capture {
 namespace {
 
-constexpr const char* kSource = "objects of paths";
+constexpr const char* kPathSource = "objects of paths";
 constexpr const char* kNotFound = "calls by path (stat, unlink, rename) have no object";
 constexpr const char* kPartial =
     "a call by path (stat, unlink, rename) has its object where the kernel's cache of names has it "
@@ -86,19 +86,19 @@ Source find_directory_cache(dyetrace_bpf& skeleton) {
     if (const auto walked =
             run_iterator(skeleton.progs.show_directory_entry, {.process = getpid()}, &written);
         !walked.ok()) {
-        return {kSource, schema::CoverageState::kOff, walked.error().text() + "; " + kNotFound};
+        return {kPathSource, schema::CoverageState::kOff, walked.error().text() + "; " + kNotFound};
     }
     std::vector<directory_entry> entries(written.size() / sizeof(directory_entry));
     std::memcpy(entries.data(), written.data(), entries.size() * sizeof(directory_entry));
     const std::optional<DirectoryCache> cache = cache_of(entries);
     if (!cache) {
-        return {kSource,
+        return {kPathSource,
                 schema::CoverageState::kOff,
                 std::string("where the kernel's cache of names is cannot be told; ") + kNotFound};
     }
     skeleton.bss->directory_shift = cache->shift;
     skeleton.bss->directory_buckets = cache->buckets;
-    return {kSource, schema::CoverageState::kPartial, kPartial};
+    return {kPathSource, schema::CoverageState::kPartial, kPartial};
 }
 
 }  // namespace dyetrace::capture

@@ -14,7 +14,7 @@ namespace {
 
 using base::Json;
 
-constexpr std::pair<std::string_view, FalconType> kNames[] = {
+constexpr std::pair<std::string_view, FalconType> kTypeNames[] = {
     {"CREATE", FalconType::kCreate},
     {"START", FalconType::kStart},
     {"END", FalconType::kEnd},
@@ -126,10 +126,10 @@ class Members {
 };
 
 std::optional<FalconType> type_named(std::string_view name) {
-    const auto found = std::find_if(std::begin(kNames), std::end(kNames), [&](const auto& known) {
-        return known.first == name;
-    });
-    return found == std::end(kNames) ? std::nullopt : std::optional(found->second);
+    const auto found = std::find_if(std::begin(kTypeNames),
+                                    std::end(kTypeNames),
+                                    [&](const auto& known) { return known.first == name; });
+    return found == std::end(kTypeNames) ? std::nullopt : std::optional(found->second);
 }
 
 Result<FalconType> type_in(const Members& event) {
@@ -215,9 +215,9 @@ Result<void> read_details(const Members& members, FalconEvent& event) {
 }  // namespace
 
 std::string_view name_of(FalconType type) {
-    const auto found = std::find_if(std::begin(kNames), std::end(kNames), [&](const auto& known) {
-        return known.second == type;
-    });
+    const auto found = std::find_if(std::begin(kTypeNames),
+                                    std::end(kTypeNames),
+                                    [&](const auto& known) { return known.second == type; });
     return found->first;
 }
 

@@ -16,14 +16,14 @@ namespace {
 
 using capture::ProbeCounter;
 
-constexpr std::size_t kNone = SIZE_MAX;
+constexpr std::size_t kNoColumn = SIZE_MAX;
 constexpr std::size_t kStackTextMax = 30'000;  // of each of two, in a record
 
 std::size_t column_named(const capture::RecordedProbe& found, std::string_view name) {
     const auto& row = found.probe.row;
     const auto at = std::find_if(
         row.begin(), row.end(), [&](const filter::RowColumn& each) { return each.name == name; });
-    return at == row.end() ? kNone : static_cast<std::size_t>(at - row.begin());
+    return at == row.end() ? kNoColumn : static_cast<std::size_t>(at - row.begin());
 }
 
 // What is innermost says more: the rest goes.
@@ -37,7 +37,7 @@ std::string shortened(std::string text) {
 std::optional<std::uint64_t> number_of(const capture::RecordedProbe& found,
                                        const filter::RowValues& row,
                                        std::size_t column) {
-    if (column == kNone) {
+    if (column == kNoColumn) {
         return std::nullopt;
     }
     const filter::Value value = row.of(found.probe.layout.fields()[column]);

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csetjmp>
 #include <csignal>
 #include <cstdint>
@@ -34,6 +35,7 @@ void handle(
 
 class Signal : public KernelTest {
   protected:
+    // In the order of their times: a process may have moved to another CPU in between, which has a ring of its own.
     static std::vector<const SignalEvent*> events(const Trace& trace) {
         std::vector<const SignalEvent*> found;
         for (const auto& words : trace.records().events) {
@@ -41,9 +43,10 @@ class Signal : public KernelTest {
                 found.push_back(event);
             }
         }
+        std::ranges::stable_sort(found, {}, &SignalEvent::start_ns);
         return found;
     }
-    // All of them, a line each, in the order of one CPU.
+    // All of them, a line each.
     static std::string arguments(const Trace& trace) {
         std::string out;
         for (const SignalEvent* event : events(trace)) {

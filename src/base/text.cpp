@@ -95,6 +95,14 @@ std::string with_separators(uint64_t number) {
     return digits;
 }
 
+std::string counted(uint64_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", with_separators(count), noun, count == 1 ? "" : "s");
+}
+
+std::string counted(uint64_t count, std::string_view one, std::string_view many) {
+    return fmt::format("{} {}", with_separators(count), count == 1 ? one : many);
+}
+
 std::string bytes_text(uint64_t bytes) {
     static constexpr std::string_view kUnits[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
     return scaled(bytes, kUnits);

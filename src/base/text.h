@@ -1,6 +1,7 @@
 // Numbers and columns for people.
 //
 //   with_separators(214883)        214,883
+//   counted(214883, "event")       214,883 events; "1 event"
 //   bytes_text(3'100'000)          3.1 MB      decimal units; one digit after the point below 10
 //   duration_text(14'200)          14 µs       from ns; from a minute on: 2m41s, 3h05m
 //   percent_text(0.583)            58 %
@@ -21,6 +22,8 @@
 namespace dyetrace::base {
 
 std::string with_separators(uint64_t number);
+std::string counted(uint64_t count, std::string_view noun);  // its plural ends in s
+std::string counted(uint64_t count, std::string_view one, std::string_view many);
 std::string bytes_text(uint64_t bytes);
 std::string duration_text(uint64_t duration_ns);
 std::string percent_text(double fraction);

@@ -15,6 +15,9 @@ TEST(Text, separates_thousands) {
     EXPECT_EQ(with_separators(1000), "1,000");
     EXPECT_EQ(with_separators(214883), "214,883");
     EXPECT_EQ(with_separators(kMost), "18,446,744,073,709,551,615");
+    EXPECT_EQ(counted(0, "event"), "0 events");
+    EXPECT_EQ(counted(1, "event"), "1 event");
+    EXPECT_EQ(counted(214883, "event"), "214,883 events");
 }
 
 TEST(Text, writes_bytes_in_decimal_units) {

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/text.h"
 #include "importer/syscall_names.h"
 
 namespace dyetrace::importer {
@@ -340,8 +341,7 @@ void StraceImport::say_coverage() const {
     writer_->say_coverage(
         "import",
         CoverageState::kPartial,
-        fmt::format(
-            "from {} log{} of strace: {}", logs_.size(), logs_.size() == 1 ? "" : "s", names));
+        fmt::format("from {} of strace: {}", base::counted(logs_.size(), "log"), names));
     writer_->say_coverage("calls",
                           CoverageState::kPartial,
                           "strace sees what it was asked for (-e, -f); which calls and processes "

@@ -155,12 +155,11 @@ std::string TraceLosses::text() const {
     if (gaps == 0) {
         return {};
     }
-    std::string text = fmt::format("{} gap{}: ", base::with_separators(gaps), gaps == 1 ? "" : "s");
+    std::string text = base::counted(gaps, "gap") + ": ";
     text += lost == 0 && unknown_gaps > 0
                 ? "how many events were lost is not known"
-                : fmt::format("{} event{} lost{}",
-                              base::with_separators(lost),
-                              lost == 1 ? "" : "s",
+                : fmt::format("{} lost{}",
+                              base::counted(lost, "event"),
                               unknown_gaps > 0 ? "; how many more is not known" : "");
     text += disk_full ? " (the disk was full: the recording ended there)" : "";
     text += disk_failed ? " (the disk failed: the recording ended there)" : "";

@@ -54,6 +54,9 @@ struct TrailStep {
     schema::Certainty certainty = schema::Certainty::kCertain;
 };
 
+inline constexpr std::size_t kTrailStepsMax =
+    4'000'000;  // what a question lets it go: 48 bytes each, and what they reach, 500 MB
+
 class Trail {
   public:
     // After steps_max steps it ends, and is_cut() says so.

@@ -140,11 +140,9 @@ void add_sent_again(const Report& report, Candidates& out) {
 void add_unseen_rings(const Report& report, Candidates& out) {
     for (const UnseenRing& ring : report.unseen_rings) {
         std::string text = fmt::format(
-            "{} gave {} operation{} to an io_uring: what they read, wrote, sent or "
-            "received is not seen",
+            "{} gave {} to an io_uring: what they read, wrote, sent or received is not seen",
             ring.process,
-            base::with_separators(ring.operations),
-            ring.operations == 1 ? "" : "s");
+            base::counted(ring.operations, "operation"));
         out.push_back(
             {.finding = {
                  "unseen_ring", ring.process, std::move(text), 0, proof_of(report, ring.process)}});
@@ -164,11 +162,10 @@ void add_syncs(const Report& report, Candidates& out) {
         if (share < kSyncShareMin || sync.total_ns < kSyncNsMin) {
             continue;
         }
-        std::string text = fmt::format("{} spent {} of its time in {} sync{} of {}",
+        std::string text = fmt::format("{} spent {} of its time in {} of {}",
                                        sync.process,
                                        base::percent_text(part),
-                                       base::with_separators(sync.calls),
-                                       sync.calls == 1 ? "" : "s",
+                                       base::counted(sync.calls, "sync"),
                                        sync.target);
         text += sync.deleted ? ", which it then deleted"
                              : fmt::format(" (longest {})", base::duration_text(sync.max_ns));

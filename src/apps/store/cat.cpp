@@ -69,10 +69,9 @@ void say_holes(const base::Log& log, const std::vector<reports::CatStretch>& hol
             places.push_back(fmt::format("{}-{}", hole.begin, hole.begin + hole.bytes));
         }
     }
-    log.warn(fmt::format("{} bytes in {} place{} were not seen, and {}: {}{}",
+    log.warn(fmt::format("{} bytes in {} were not seen, and {}: {}{}",
                          base::with_separators(bytes),
-                         base::with_separators(holes.size()),
-                         holes.size() == 1 ? "" : "s",
+                         base::counted(holes.size(), "place"),
                          is_file ? "zeros stand for them" : "are left out",
                          fmt::join(places, ", "),
                          holes.size() > places.size() ? ", …" : ""));

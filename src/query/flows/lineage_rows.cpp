@@ -11,14 +11,13 @@
 namespace dyetrace::query {
 namespace {
 
-using Columns = store::NumberColumns;
-
 template <typename Link>
 Result<std::vector<Link>> load(store::Database& database,
                                const std::string& sql,
-                               Link (*link_in)(const Columns& columns, std::size_t row)) {
+                               Link (*link_in)(const store::NumberColumns& columns,
+                                               std::size_t row)) {
     std::vector<Link> links;
-    TRY(each_number_row(database, sql, [&](const Columns& columns, std::size_t row) {
+    TRY(each_number_row(database, sql, [&](const store::NumberColumns& columns, std::size_t row) {
         links.push_back(link_in(columns, row));
     }));
     return links;
@@ -26,7 +25,9 @@ Result<std::vector<Link>> load(store::Database& database,
 
 Result<std::vector<analysis::ProgramStart>> load_programs(store::Database& database) {
     return load<analysis::ProgramStart>(
-        database, filled(sql::kLineagePrograms), [](const Columns& columns, std::size_t row) {
+        database,
+        filled(sql::kLineagePrograms),
+        [](const store::NumberColumns& columns, std::size_t row) {
             return analysis::ProgramStart{columns[0][row], columns[1][row]};
         });
 }
@@ -55,7 +56,9 @@ std::size_t ProgramsRun::by(std::uint64_t process, std::uint64_t time_ns) const 
 
 Result<std::vector<analysis::ProcessLink>> load_processes(store::Database& database) {
     return load<analysis::ProcessLink>(
-        database, filled(sql::kLineageProcesses), [](const Columns& columns, std::size_t row) {
+        database,
+        filled(sql::kLineageProcesses),
+        [](const store::NumberColumns& columns, std::size_t row) {
             return analysis::ProcessLink{columns[0][row], columns[1][row], columns[2][row]};
         });
 }
@@ -67,7 +70,9 @@ Result<analysis::Lineage> load_lineage(store::Database& database) {
     TRY(lineage.programs, load_programs(database));
     TRY(lineage.memories,
         load<analysis::MemoryLink>(
-            database, filled(sql::kLineageMemories), [](const Columns& columns, std::size_t row) {
+            database,
+            filled(sql::kLineageMemories),
+            [](const store::NumberColumns& columns, std::size_t row) {
                 return analysis::MemoryLink{columns[0][row], columns[1][row], columns[2][row]};
             }));
     return lineage;

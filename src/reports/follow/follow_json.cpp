@@ -17,11 +17,6 @@ std::string certainty_word(schema::Certainty certainty) {
     return std::string(schema::certainty_name(static_cast<std::uint8_t>(certainty)));
 }
 
-// A 64-bit id is text: JavaScript's numbers do not hold it.
-std::string id_text(std::uint64_t id) {
-    return std::to_string(id);
-}
-
 Json because(LostSight lost) {
     switch (lost) {
         case LostSight::kScrambled:
@@ -38,7 +33,7 @@ Json because(LostSight lost) {
 Json hop_json(const FollowHop& hop, std::size_t number) {
     Json json = Json::object();
     json.set("hop", number)
-        .set("process_id", id_text(hop.process))
+        .set("process_id", std::to_string(hop.process))
         .set("process", hop.who)
         .set("host", hop.host)
         .set("node", hop.node)
@@ -46,14 +41,14 @@ Json hop_json(const FollowHop& hop, std::size_t number) {
     json.set("what", hop.what)
         .set("path", hop.path.empty() ? Json() : Json(hop.path))
         .set("path2", hop.path2.empty() ? Json() : Json(hop.path2));
-    json.set("object_id", hop.object == 0 ? Json() : Json(id_text(hop.object)))
-        .set("object2_id", hop.object2 == 0 ? Json() : Json(id_text(hop.object2)));
+    json.set("object_id", hop.object == 0 ? Json() : Json(std::to_string(hop.object)))
+        .set("object2_id", hop.object2 == 0 ? Json() : Json(std::to_string(hop.object2)));
     const bool has_range = hop.offset != analysis::kUnknown;
     json.set("offset", has_range ? Json(hop.offset) : Json())
         .set("offset_end", has_range ? Json(hop.offset_end) : Json())
         .set("bytes", hop.bytes)
         .set("calls", hop.calls);
-    json.set("first_event_id", id_text(hop.first_event))
+    json.set("first_event_id", std::to_string(hop.first_event))
         .set("start_ns", hop.start_ns)
         .set("first_ns", hop.first_ns)
         .set("end_ns", hop.end_ns)

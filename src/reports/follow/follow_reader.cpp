@@ -19,8 +19,6 @@ using analysis::Operation;
 using analysis::Trail;
 using analysis::TrailPiece;
 
-constexpr std::size_t kStepsMax = 4'000'000;  // 48 bytes each, and what they reach: 500 MB
-
 class TrailReader {
   public:
     TrailReader(store::Database& database,
@@ -37,7 +35,7 @@ class TrailReader {
         if (!starts_.pieces.empty()) {
             TRY(flows, query::load_flows(database_, question_.min_certainty, cancelled_));
         }
-        Trail trail(std::move(flows), question_.direction, kStepsMax);
+        Trail trail(std::move(flows), question_.direction, analysis::kTrailStepsMax);
         TRY(offer_processes(trail));
         for (const TrailPiece& start : starts_.pieces) {
             trail.start(start);

@@ -14,16 +14,16 @@ namespace {
 
 constexpr std::size_t kTimeWidth = 12, kCellWidthMin = 20, kBetween = 2;  // columns of the terminal
 
-struct Column {
+struct ProcessColumn {
     std::uint64_t process;
     std::string who;
 };
 
 // The columns are in the order in which they first had the bytes.
-std::vector<Column> columns_of(const FollowTrail& trail) {
-    std::vector<Column> columns;
+std::vector<ProcessColumn> columns_of(const FollowTrail& trail) {
+    std::vector<ProcessColumn> columns;
     for (const FollowHop& hop : trail.hops) {
-        if (std::none_of(columns.begin(), columns.end(), [&](const Column& column) {
+        if (std::none_of(columns.begin(), columns.end(), [&](const ProcessColumn& column) {
                 return column.process == hop.process;
             })) {
             columns.push_back({hop.process, base::make_harmless(hop.who)});
@@ -49,19 +49,20 @@ std::string line_end(std::string line) {
 }
 
 void add_table(const FollowTrail& trail,
-               std::span<const Column> columns,
+               std::span<const ProcessColumn> columns,
                std::size_t width,
                std::string& out) {
     std::string titles(kTimeWidth, ' ');
-    for (const Column& column : columns) {
+    for (const ProcessColumn& column : columns) {
         titles += std::string(kBetween, ' ') + padded(format::cut_middle(column.who, width), width);
     }
     out += line_end(std::move(titles));
     std::size_t lines = 0;
     for (const FollowHop& hop : trail.hops) {
-        const auto column = std::find_if(columns.begin(), columns.end(), [&](const Column& each) {
-            return each.process == hop.process;
-        });
+        const auto column =
+            std::find_if(columns.begin(), columns.end(), [&](const ProcessColumn& each) {
+                return each.process == hop.process;
+            });
         if (column == columns.end()) {
             continue;
         }
@@ -85,7 +86,7 @@ std::string follow_table(const FollowTrail& trail, const FollowStyle& style) {
         base::make_harmless(trail.question) + (trail.direction == analysis::Direction::kForward
                                                    ? " · where its bytes went\n"
                                                    : " · where its bytes came from\n");
-    const std::vector<Column> columns = columns_of(trail);
+    const std::vector<ProcessColumn> columns = columns_of(trail);
     const std::size_t room =
         std::max(style.width, kTimeWidth + kBetween + kCellWidthMin) - kTimeWidth;
     const std::size_t in_one =

@@ -16,6 +16,7 @@ namespace dyetrace::reports {
 namespace {
 
 using analysis::Direction;
+using base::counted;
 using base::with_separators;
 
 constexpr std::size_t kHopWidthMin =
@@ -243,9 +244,8 @@ std::string beyond_lost_sight(const FollowTrail& trail) {
 
 std::string summary_of(const FollowTrail& trail) {
     return fmt::format(
-        "{} hop{} · {} certain, {} likely, {} possible flows · {}\n",
-        with_separators(trail.hops.size() + trail.hops_left_out),
-        trail.hops.size() + trail.hops_left_out == 1 ? "" : "s",
+        "{} · {} certain, {} likely, {} possible flows · {}\n",
+        counted(trail.hops.size() + trail.hops_left_out, "hop"),
         with_separators(trail.flows[static_cast<std::size_t>(schema::Certainty::kCertain)]),
         with_separators(trail.flows[static_cast<std::size_t>(schema::Certainty::kLikely)]),
         with_separators(trail.flows[static_cast<std::size_t>(schema::Certainty::kPossible)]),

@@ -18,6 +18,7 @@ namespace dyetrace::reports {
 namespace {
 
 using base::bytes_text;
+using base::counted;
 using base::duration_text;
 using base::with_separators;
 using format::Align;
@@ -37,9 +38,6 @@ std::string time_or_dash(std::uint64_t ns) {
 std::string count_or_nothing(std::uint64_t count) {
     return count == 0 ? "" : with_separators(count);
 }
-std::string plural(std::uint64_t count, std::string_view word) {
-    return fmt::format("{} {}{}", with_separators(count), word, count == 1 ? "" : "s");
-}
 
 std::string losses_text(const analysis::Report& report) {
     std::uint64_t lost = 0, unknown = 0;
@@ -51,10 +49,10 @@ std::string losses_text(const analysis::Report& report) {
         return "nothing lost";
     }
     std::string words = lost == 0 && unknown == 0 ? "no event lost, but facts about some"
-                                                  : plural(lost, "event") + " lost";
+                                                  : counted(lost, "event") + " lost";
     return unknown == 0
                ? words
-               : words + fmt::format(", and more in {} of unknown size", plural(unknown, "gap"));
+               : words + fmt::format(", and more in {} of unknown size", counted(unknown, "gap"));
 }
 
 std::string head_line(const analysis::Report& report) {
@@ -62,7 +60,7 @@ std::string head_line(const analysis::Report& report) {
     std::string line =
         fmt::format("{}  {} by {}{} in {}",
                     base::make_harmless(report.trace),
-                    plural(all.calls, "call"),
+                    counted(all.calls, "call"),
                     all.processes == 1 ? std::string("1 process")
                                        : with_separators(all.processes) + " processes",
                     all.hosts > 1 ? fmt::format(" on {} hosts", with_separators(all.hosts)) : "",
@@ -271,11 +269,11 @@ void add_missing(Page& page, const analysis::Report& report, std::size_t width) 
         const std::string lost = gap.unknown == gap.gaps
                                      ? std::string("an unknown number of events")
                                  : gap.lost == 0 ? std::string("facts about events")
-                                                 : plural(gap.lost, "event");
+                                                 : counted(gap.lost, "event");
         page.line(base::make_harmless(fmt::format("· {}: {} lost in {} of {} ({})",
                                                   gap.host,
                                                   lost,
-                                                  plural(gap.gaps, "gap"),
+                                                  counted(gap.gaps, "gap"),
                                                   duration_text(gap.total_ns),
                                                   gap.reason)));
     }

@@ -21,6 +21,7 @@ using analysis::Pattern;
 using analysis::Permutation;
 using analysis::Step;
 using base::bytes_text;
+using base::counted;
 using base::with_separators;
 
 constexpr std::size_t kPassesShown = 10;
@@ -28,10 +29,6 @@ constexpr std::size_t kGroupsShown = 10;
 constexpr double kShareShown = 0.001;  // a smaller share of steps is left out
 constexpr std::string_view kLabelIndent =
     "              ";  // stands under what follows the label of a line
-
-std::string plural(std::uint64_t count, std::string_view word) {
-    return fmt::format("{} {}{}", with_separators(count), word, count == 1 ? "" : "s");
-}
 
 // 99.96 % is not 100 %.
 std::string percent_in_tenths(double share) {
@@ -153,7 +150,7 @@ std::string order_text(const Permutation& p) {
                 "block-shuffled {}, blocks of about {:.0f} pieces", distance, p.block_items());
         case Order::kNearbyShuffled:
             return fmt::format(
-                "shuffled nearby {}, at most {} ahead", distance, plural(p.lookahead, "place"));
+                "shuffled nearby {}, at most {} ahead", distance, counted(p.lookahead, "place"));
         case Order::kShuffled:
             return "shuffled " + distance;
         case Order::kOther:
@@ -225,7 +222,7 @@ void add_passes(PatternPage& page,
                        fmt::format("{}  {}{}, {}",
                                    base::left_aligned(bars, PatternAnswer::kSketchPoints),
                                    times > 1 ? "~" : "",
-                                   plural(pass.accesses * times, group.access),
+                                   counted(pass.accesses * times, group.access),
                                    bytes_text(pass.moved_bytes * times)));
         if (pass.beside_previous) {
             page.line("", comparison_text(pass, passes.passes[i - 1]));
@@ -259,7 +256,7 @@ void add_group(PatternPage& page, const PatternGroup& group) {
     page.line(group.access == "read" ? "read" : "written",
               fmt::format("by {}: {}, {}{}: {}",
                           base::make_harmless(group.who),
-                          plural(pattern.accesses, group.access),
+                          counted(pattern.accesses, group.access),
                           bytes_text(pattern.bytes),
                           pattern.end_ns == pattern.begin_ns
                               ? ""
@@ -286,11 +283,11 @@ void add_group_notes(PatternPage& page, const PatternGroup& group, const std::st
     const Pattern& pattern = group.pattern;
     if (group.threads > 1 && by != "thread") {
         page.note(fmt::format("{} took turns here; --by thread tells them apart",
-                              plural(group.threads, "thread")));
+                              counted(group.threads, "thread")));
     }
     if (group.uncertain > 0) {
         page.note(fmt::format("the place of {} is uncertain: calls overlapped",
-                              plural(group.uncertain, group.access)));
+                              counted(group.uncertain, group.access)));
     }
     if (pattern.sampled_one_in > 1) {
         page.note(fmt::format("sizes, coverage and passes are of a sample, one place in {}",
@@ -298,7 +295,7 @@ void add_group_notes(PatternPage& page, const PatternGroup& group, const std::st
     }
     if (pattern.kept_of_first) {
         page.note(fmt::format("sizes, coverage and passes are of the first {}",
-                              plural(*pattern.kept_of_first, group.access)));
+                              counted(*pattern.kept_of_first, group.access)));
     }
 }
 
@@ -306,11 +303,11 @@ void add_notes(PatternPage& page, const PatternAnswer& answer) {
     page.blank();
     if (answer.groups_left_out > 0) {
         page.note(
-            fmt::format("{} that did less are left out", plural(answer.groups_left_out, "group")));
+            fmt::format("{} that did less are left out", counted(answer.groups_left_out, "group")));
     }
     if (answer.mappings > 0) {
         page.note(fmt::format("mapped into memory {}: what moves through a mapping does not show",
-                              plural(answer.mappings, "time")));
+                              counted(answer.mappings, "time")));
     }
     const bool has_content =
         std::any_of(answer.groups.begin(), answer.groups.end(), [](const auto& group) {
@@ -331,7 +328,7 @@ std::string pattern_text(const PatternAnswer& answer, std::size_t width) {
                       ? fmt::format("  {}\n", base::make_harmless(answer.files[0]))
                       : fmt::format("  {}  {}\n",
                                     base::make_harmless(answer.path),
-                                    plural(answer.files.size(), "file"));
+                                    counted(answer.files.size(), "file"));
     const std::size_t shown = std::min(answer.groups.size(), kGroupsShown);
     for (std::size_t i = 0; i < shown; ++i) {
         add_group(page, answer.groups[i]);

@@ -6,7 +6,6 @@ namespace {
 
 using base::Json;
 
-// A 64-bit id is text: JavaScript's numbers do not hold it.
 Json item_json(const SimilarAnswer& answer, const SimilarItem& item) {
     Json json = Json::object();
     json.set("trace", answer.traces[item.trace])

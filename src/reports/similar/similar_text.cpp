@@ -13,6 +13,7 @@
 namespace dyetrace::reports {
 namespace {
 
+using base::counted;
 using base::with_separators;
 
 constexpr std::size_t kPairsShown = 30;  // a screen; --json has all
@@ -27,11 +28,6 @@ std::string interval(const SimilarPair& pair) {
                       : fmt::format("{:.0f}–{:.0f} %",
                                     std::floor(pair.jaccard.low * 100),
                                     std::ceil(pair.jaccard.high * 100));
-}
-
-std::string plural(std::uint64_t count, bool are_objects) {
-    return fmt::format(
-        "{} {}{}", with_separators(count), are_objects ? "object" : "event", count == 1 ? "" : "s");
 }
 
 std::string name_of(const SimilarAnswer& answer, const SimilarItem& item) {
@@ -102,7 +98,7 @@ std::string notes(const SimilarAnswer& answer, std::size_t width) {
                      width);
     }
     text += note(fmt::format("{} compared{}",
-                             plural(answer.compared, answer.are_objects),
+                             counted(answer.compared, answer.are_objects ? "object" : "event"),
                              answer.unknown == 0
                                  ? std::string(".")
                                  : fmt::format("; of {} nothing is known, for they are too small.",

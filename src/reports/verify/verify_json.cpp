@@ -44,11 +44,6 @@ const char* reason_text(BytesKnown known) {
     return "";
 }
 
-// A 64-bit id is text: JavaScript's numbers do not hold it.
-std::string id_text(std::uint64_t id) {
-    return std::to_string(id);
-}
-
 Json copy_json(const CopyLabels& copy, std::size_t number) {
     Json json = Json::object();
     json.set("copy", number).set("process", copy.who).set("name", copy.name).set("what", copy.what);
@@ -58,7 +53,7 @@ Json copy_json(const CopyLabels& copy, std::size_t number) {
     return json.set("begin", copy.begin)
         .set("end", copy.end)
         .set("calls", copy.calls)
-        .set("first_event_id", id_text(copy.first_event))
+        .set("first_event_id", std::to_string(copy.first_event))
         .set("start_ns", copy.start_ns);
 }
 
@@ -100,11 +95,11 @@ Json change_json(const Change& change, const ChangedBytes& bytes) {
     json.set("reference", change.reference).set("begin", stretch.begin).set("end", stretch.end);
     json.set("good", change.good)
         .set("good_begin", change.good_begin)
-        .set("good_event_id", id_text(change.good_event));
+        .set("good_event_id", std::to_string(change.good_event));
     json.set("bad", change.bad)
         .set("bad_begin", stretch.copy_begin)
         .set("bad_end", stretch.copy_end)
-        .set("bad_event_id", id_text(change.bad_event));
+        .set("bad_event_id", std::to_string(change.bad_event));
     set_bytes(json, bytes);
     return json.set("between", numbers_json(change.between))
         .set("later", numbers_json(change.later));
@@ -121,7 +116,7 @@ Json replaced_json(const Change& change, const CopyLabels& replacer) {
     return json.set("process", replacer.who)
         .set("name", replacer.name)
         .set("what", replacer.what)
-        .set("event_id", id_text(replacer.first_event));
+        .set("event_id", std::to_string(replacer.first_event));
 }
 
 Json shorter_json(const analysis::ShorterCopy& copy) {

@@ -32,7 +32,6 @@ using analysis::Trail;
 using analysis::TrailFlow;
 using analysis::TrailPiece;
 
-constexpr std::size_t kStepsMax = 4'000'000;   // as `follow` goes
 constexpr std::size_t kPiecesMax = 4'000'000;  // calls that moved copies: 80 bytes each
 constexpr std::size_t kCopiesMax = 10'000;     // each is compared with its reference
 
@@ -143,7 +142,7 @@ class CopyReader {
 
     void walk(const std::vector<TrailFlow>& flows) {
         for (const Direction direction : {Direction::kForward, Direction::kBack}) {
-            Trail trail(flows, direction, kStepsMax);
+            Trail trail(flows, direction, analysis::kTrailStepsMax);
             for (const TrailPiece& start : starts_) {
                 trail.start(start);
             }

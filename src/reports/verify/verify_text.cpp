@@ -15,6 +15,7 @@ namespace {
 using analysis::Change;
 using analysis::Outcome;
 using analysis::Place;
+using base::counted;
 using base::with_separators;
 
 constexpr std::size_t kObjectWidthMin = 16;  // columns that are left to an object's name
@@ -48,10 +49,6 @@ std::string place_text(const analysis::ByteDifference& place) {
                        bytes_text(place.new_bytes, place.copy_end - place.copy_begin));
 }
 
-std::string plural(std::uint64_t count, std::string_view word, std::string_view words) {
-    return fmt::format("{} {}", with_separators(count), count == 1 ? word : words);
-}
-
 std::string changes_text(const analysis::CopyVerdict& verdict) {
     switch (verdict.sameness()) {
         case analysis::Sameness::kSame:
@@ -62,7 +59,7 @@ std::string changes_text(const analysis::CopyVerdict& verdict) {
         case analysis::Sameness::kDifferent:
             break;
     }
-    return plural(verdict.changes.size(), "change", "changes");
+    return counted(verdict.changes.size(), "change", "changes");
 }
 
 class Writer {
@@ -138,7 +135,7 @@ class Writer {
         const std::uint64_t copy_bytes = stretch.copy_end - stretch.copy_begin;
         paint(format::Colour::kRed, "CHANGED");
         out_ += fmt::format(
-            "    {} ({})", range_text(stretch.begin, stretch.end), plural(bytes, "byte", "bytes"));
+            "    {} ({})", range_text(stretch.begin, stretch.end), counted(bytes, "byte", "bytes"));
         if (stretch.outcome == Outcome::kResized) {
             out_ += copy_bytes > bytes
                         ? fmt::format(", {} put in", with_separators(copy_bytes - bytes))
@@ -188,12 +185,12 @@ class Writer {
             add_exactly(place_text(differences.places[i]), i == 0);
         }
         if (count > told) {
-            add_exactly(
-                fmt::format(
-                    "… {} in {} in all; --json has more",
-                    plural(std::max(differences.old_bytes, differences.new_bytes), "byte", "bytes"),
-                    plural(count, "place", "places")),
-                false);
+            add_exactly(fmt::format("… {} in {} in all; --json has more",
+                                    counted(std::max(differences.old_bytes, differences.new_bytes),
+                                            "byte",
+                                            "bytes"),
+                                    counted(count, "place", "places")),
+                        false);
         }
     }
 
@@ -218,7 +215,7 @@ class Writer {
             names += fmt::format("{}{} {} {}", i == 0 ? "" : ", ", copy.who, copy.name, copy.what);
         }
         const std::string line = fmt::format(
-            "{}{}: {}", head, plural(copies.size(), "copy", "copies"), base::make_harmless(names));
+            "{}{}: {}", head, counted(copies.size(), "copy", "copies"), base::make_harmless(names));
         out_ += base::truncated(line, style_.width) + "\n";
     }
 
@@ -254,7 +251,7 @@ class Writer {
                      put.count == 1 ? " " + put.where
                                     : fmt::format(" {} places, {}",
                                                   with_separators(put.count),
-                                                  plural(put.bytes, "byte", "bytes")));
+                                                  counted(put.bytes, "byte", "bytes")));
         }
         add_rest(puts.size(), kReplacersTold);
         if (!puts.empty()) {
@@ -271,7 +268,7 @@ class Writer {
                      copy,
                      fmt::format(" {}, by {}",
                                  range_text(begin, end),
-                                 plural(shorter[i].end - shorter[i].begin, "byte", "bytes")));
+                                 counted(shorter[i].end - shorter[i].begin, "byte", "bytes")));
         }
         add_rest(shorter.size(), kShorterTold);
     }
@@ -289,7 +286,7 @@ class Writer {
         }
         if (verdict.references_left_out > 0) {
             out_ += fmt::format("{} more are left out: ask about one file, or fewer bytes\n",
-                                plural(verdict.references_left_out, "origin", "origins"));
+                                counted(verdict.references_left_out, "origin", "origins"));
         }
         if (!verdict.changes.empty()) {
             out_ += "A program that means to change bytes looks the same.\n";
@@ -302,8 +299,8 @@ class Writer {
             out_ += "Which byte it was only a record --content=bytes shows.\n";
         }
         out_ += fmt::format("{} · {} compared, {} could not be\n{} · {}\n",
-                            plural(verdict.copies_compared, "copy", "copies"),
-                            plural(verdict.compared_bytes, "byte", "bytes"),
+                            counted(verdict.copies_compared, "copy", "copies"),
+                            counted(verdict.compared_bytes, "byte", "bytes"),
                             with_separators(verdict.unknown_bytes),
                             changes_text(verdict),
                             answer_.gaps.empty() ? "no gaps in this time" : answer_.gaps);

@@ -154,9 +154,21 @@ const pixels = (page, height = 200) =>
     return Array.from({ length: Math.ceil(data.length / 8192) }, (_, part) => String.fromCharCode(...data.subarray(8192 * part, 8192 * (part + 1)))).join("");
   }, height);
 
+// Words that come change no size: of a timeline that gets another one all is asked for again, and no longer for somebody who moves.
+async function keepSize(page) {
+  const fixed = () => {
+    const style = new CSSStyleSheet();
+    style.replaceSync("#timeline-words { height: 6em; overflow: hidden }");
+    document.adoptedStyleSheets.push(style);
+  };
+  await page.page.addInitScript(fixed);
+  await page.page.evaluate(fixed);
+}
+
 // The first third of the trace is in view.
 async function openThird(t) {
   const page = await open(t, "git");
+  await keepSize(page);
   await drawn(page);
   const third = Math.round(lengthOf(page) / 3);
   await page.go(`#timeline?view=0-${third}`);
@@ -220,7 +232,9 @@ test("who moves on and comes back still sees all when the picture arrives that w
   let hold;
   const held = new Promise((done) => (hold = done));
   await page.page.route("**/api/timeline", hold);
+  const asked = page.page.waitForRequest("**/api/timeline");
   await press(page, "d");
+  await asked;
   const route = await held;
   await press(page, "aaa");
   const before = await pixels(page, NODE);
@@ -235,7 +249,7 @@ test("what wide calls act on is asked for, and flows are, also when the picture 
   let isSettled;
   const settled = new Promise((done) => (isSettled = done));
   const page = await open(t, "git", "#query");
-  await page.page.addStyleTag({ content: "#timeline-words { min-height: 3em }" }); // words that come change no size, after which all would be asked again
+  await keepSize(page);
   await page.page.route("**/api/timeline", async (route) => {
     await settled;
     await route.continue();

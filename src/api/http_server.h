@@ -13,7 +13,7 @@
 // Sec-Fetch-Site). No other page may read an answer, frame the page, or learn its address from a link.
 //
 // Answers are made on the threads of the server. One that takes longer than answer_s_max is cancelled, and one whose asker has closed the connection;
-// how large it may be its maker knows.
+// how large it may be knows who makes it.
 #pragma once
 
 #include <atomic>

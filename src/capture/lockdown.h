@@ -8,7 +8,7 @@ namespace dyetrace::capture {
 
 // "none", "integrity" or "confidentiality"; empty where the kernel does not say.
 std::string lockdown_mode();
-// Of "none [integrity] confidentiality", as /sys/kernel/security/lockdown has it.
+// Finds "integrity" in "none [integrity] confidentiality", as /sys/kernel/security/lockdown has it.
 std::string_view chosen_mode(std::string_view modes);
 
 // In this mode no BPF program may read the kernel's memory, and nothing can be recorded.

@@ -7,7 +7,7 @@
 
 namespace dyetrace::capture {
 
-// Of a number of which the kernel showed no task.
+// Says why nothing with this number can be watched, when the kernel showed no task of it.
 Error unwatchable(pid_t process);
 
 }  // namespace dyetrace::capture

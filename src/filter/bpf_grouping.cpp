@@ -208,7 +208,7 @@ class BpfGrouping::Writer {
            Label pass)
         : grouping_(grouping), targets_(targets), code_(code), source_(source), pass_(pass) {}
 
-    // Control goes on behind it with what was counted.
+    // Control goes on after it with what was counted.
     void count(StringAtoms& atoms, Label is_not_selected) {
         const Label is_selected = code_.new_label();
         BpfConditions conditions(code_, source_, atoms, false);

@@ -60,7 +60,7 @@ class BpfGrouping {
                                                  const BpfGroupTargets& targets,
                                                  StringAtoms& atoms) const;
 
-    // Writes what counts the row at `row_at` of the stack, and goes on behind it with a row that is counted. The
+    // Writes what counts the row at `row_at` of the stack, and goes on after it with a row that is counted. The
     // stack is its own above the row.
     void count_row(Assembler& code,
                    std::ptrdiff_t row_at,

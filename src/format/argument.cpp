@@ -423,7 +423,7 @@ bool CallText::print_vectors(std::string& out, std::size_t index) const {
                          limits_);
 }
 
-// Of one that failed to receive only the room for a name says something.
+// When receiving failed, only the room for a name says something.
 bool CallText::print_message(std::string& out, std::size_t index) const {
     const bool inward = info_.arguments[index].type == "message_in";
     const std::size_t tag = inward ? index : index | PREVIEW_AFTER;

@@ -83,7 +83,7 @@ void CallText::append_message_dumps(std::string& out, std::size_t index) const {
     }
 }
 
-// Of a call that failed to write it is what it was given.
+// Appends the bytes that a call moved; when a write failed, those that it was given.
 void CallText::append_dump(std::string& out) const {
     if (!has(schema::SyscallEvent::kHasResult) || (failed() && !schema::gives_bytes(info_))) {
         return;

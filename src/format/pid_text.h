@@ -24,7 +24,7 @@ struct PidStyle {
 class PidText {
   public:
     PidText() = default;  // plain numbers
-    // Of an event of this task then. `numbers` must outlive it.
+    // Writes ids as this task had them at `at_ns`. `numbers` must outlive it.
     PidText(const PidStyle& style,
             const schema::ThreadNumbers& numbers,
             const schema::Task* task,

@@ -5,7 +5,7 @@
 //   _RNvNtCs1234_7mycrate3foo3bar            mycrate::foo::bar
 //   vfs_read                                 vfs_read
 //
-// Of Rust's newer names (_R…) paths, types and generic arguments are read; what is beyond that stays as linked.
+// Rust's newer names (_R…) are read as far as they are paths, types and generic arguments; what is beyond that stays as linked.
 #pragma once
 
 #include <string>

@@ -60,7 +60,7 @@ struct DwarfMember {
     std::string name;
     std::optional<Dwarf_Die> type;
     std::int64_t offset = 0;  // in bytes, from the begin of the whole
-    // Of a bit field, whose `bytes` begin at `offset`.
+    // Where a bit field lies in its `bytes`, which begin at `offset`.
     std::uint8_t bit_offset = 0, bits = 0;
     std::uint32_t bytes = 0;
 };

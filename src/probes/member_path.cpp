@@ -65,7 +65,7 @@ class MemberSearch {
         return std::nullopt;
     }
 
-    // Of all members that are called otherwise.
+    // The names of all members that are called otherwise.
     const std::vector<std::string_view>& names() const { return names_; }
 
   private:

@@ -46,7 +46,7 @@ std::string raw_view(const schema::RecordInfo& info, const Snapshot& snapshot, b
     return parts.view(info, is_loaded);
 }
 
-// Of the kinds that this trace may have: what DuckDB takes to bind the view, again for each statement, is mostly for its columns.
+// Has only the kinds that this trace may have: what DuckDB takes to bind the view, again for each statement, is mostly for its columns.
 std::string events_view(bool is_clustered, const Snapshot& snapshot) {
     std::string selects;
     for (const schema::EventSelect& select : schema::event_selects(is_clustered)) {

@@ -29,7 +29,7 @@ Result<void> set(duckdb_config config, const char* name, const std::string& valu
     return {};
 }
 
-// Of "18.6 GiB", which is 80 % of it.
+// Reads "18.6 GiB", which is 80 % of the machine's memory.
 std::uint64_t quarter_of_machine(const char* text) {
     double amount = 0;
     char unit = 0;

@@ -26,7 +26,7 @@ struct Snapshot {
 // Whether records of a kind may be in it; segments are not asked.
 bool may_have(const Snapshot& snapshot, const std::string& record);
 
-// Of all sealed files, if each folder says so.
+// The bytes of all sealed files; none if a folder does not say so.
 std::optional<std::uint64_t> sealed_bytes(const Snapshot& snapshot);
 
 Result<Snapshot> take_snapshot(trace::TraceFolder& folder, SealedFiles& files);

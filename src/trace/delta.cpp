@@ -158,7 +158,7 @@ bool decode(Heads heads, std::span<const std::byte> tails, std::span<std::byte> 
 
 }  // namespace
 
-std::size_t encode_delta(std::span<const std::byte> raw, std::vector<std::byte>& room) {
+std::size_t encode_delta(std::span<const std::byte> raw, std::vector<std::byte>& buffer) {
     // heads grow from the front; tails are put after them at the end
     std::size_t records = 0;
     std::size_t tails = 0;
@@ -170,9 +170,10 @@ std::size_t encode_delta(std::span<const std::byte> raw, std::vector<std::byte>&
     if (count.rest() != 0) {
         return 0;
     }
-    room.resize(std::max(room.size(), sizeof(std::uint32_t) + records * kRecordHeadMax + tails));
+    buffer.resize(
+        std::max(buffer.size(), sizeof(std::uint32_t) + records * kRecordHeadMax + tails));
     Slots slots;
-    std::byte* to = room.data() + sizeof(std::uint32_t);
+    std::byte* to = buffer.data() + sizeof(std::uint32_t);
     RecordWalk walk(raw);
     for (auto record = walk.next(); !record.empty(); record = walk.next()) {
         const std::uint8_t number = slot_of(record);
@@ -184,14 +185,14 @@ std::size_t encode_delta(std::span<const std::byte> raw, std::vector<std::byte>&
                 static_cast<std::uint32_t>(words)};
     }
     const auto size = static_cast<std::uint32_t>(
-        to - room.data() - static_cast<std::ptrdiff_t>(sizeof(std::uint32_t)));
-    std::memcpy(room.data(), &size, sizeof(size));
+        to - buffer.data() - static_cast<std::ptrdiff_t>(sizeof(std::uint32_t)));
+    std::memcpy(buffer.data(), &size, sizeof(size));
     RecordWalk again(raw);
     for (auto record = again.next(); !record.empty(); record = again.next()) {
         const std::size_t head = std::min(record.size(), kHeadWords * kWord);
         to = std::copy(record.begin() + static_cast<std::ptrdiff_t>(head), record.end(), to);
     }
-    return static_cast<std::size_t>(to - room.data());
+    return static_cast<std::size_t>(to - buffer.data());
 }
 
 Result<void> decode_delta(std::span<const std::byte> encoded, std::span<std::byte> raw) {

@@ -23,8 +23,8 @@ namespace dyetrace::trace {
 
 inline constexpr std::size_t kHeadWords = 24;  // of a syscall_event without attachments
 
-// Bytes at the front of `room`, which grows to what is needed and is not cleared; 0 if `raw` is not whole records.
-std::size_t encode_delta(std::span<const std::byte> raw, std::vector<std::byte>& room);
+// Bytes at the front of `buffer`, which grows to what is needed and is not cleared; 0 if `raw` is not whole records.
+std::size_t encode_delta(std::span<const std::byte> raw, std::vector<std::byte>& buffer);
 
 // More than that is nothing that encode_delta made.
 inline constexpr std::size_t delta_size_max(std::size_t raw_size) {

@@ -13,9 +13,9 @@ namespace {
 using Bytes = std::vector<std::byte>;
 
 Bytes encoded(std::span<const std::byte> raw) {
-    Bytes room;
-    room.resize(encode_delta(raw, room));
-    return room;
+    Bytes buffer;
+    buffer.resize(encode_delta(raw, buffer));
+    return buffer;
 }
 
 void append(Bytes& to, schema::RecordBytes record) {
@@ -65,8 +65,8 @@ TEST(Delta, of_a_loop_of_calls_is_small) {
 TEST(Delta, refuses_what_is_no_record) {
     Bytes raw = SyntheticRecords().events(0, 10);
     raw.resize(raw.size() - 8);
-    Bytes room;
-    EXPECT_EQ(encode_delta(raw, room), 0u);
+    Bytes buffer;
+    EXPECT_EQ(encode_delta(raw, buffer), 0u);
 }
 
 TEST(Delta, of_damaged_bytes_gives_an_error_or_other_words_and_nothing_worse) {

@@ -334,13 +334,13 @@ Result<void> TraceFolder::lock() {
 
 Result<void> TraceFolder::keep_reserve() const {
     // Random-looking, so that a file system that compresses keeps the room too.
-    std::vector<std::byte> room(kReserveBytes);
+    std::vector<std::byte> buffer(kReserveBytes);
     std::uint64_t state = 1;
-    for (std::byte& byte : room) {
+    for (std::byte& byte : buffer) {
         state = state * 6364136223846793005u + 1442695040888963407u;
         byte = static_cast<std::byte>(state >> 56);
     }
-    return base::write_all(recording_, room)
+    return base::write_all(recording_, buffer)
         .with_context(fmt::format("writing '{}'", recording_path(path_)));
 }
 

@@ -197,7 +197,7 @@ bool is_in_some_call(pid_t thread) {
     return call_of(thread) >= 0;
 }
 
-// Of the tests of this process that have the same options.
+// The listener that tests of this process share, when they have the same options.
 std::optional<KernelTest::Listener>& KernelTest::shared() const {
     static std::map<std::string, std::optional<Listener>> listeners;
     return listeners[words_of(options_)];

@@ -16,7 +16,7 @@ let words;
 before(async () => {
   const { buildSync } = createRequire(join(build, "page/"))("esbuild");
   const outfile = join(folder, "words.mjs");
-  const contents = 'export * from "./model/words.ts"; export { cutText } from "./view/pen.ts";';
+  const contents = 'export * from "./model/words.ts"; export { cutText } from "./view/renderer.ts";';
   buildSync({ stdin: { contents, resolveDir: join(root, "src/ui") }, bundle: true, format: "esm", target: "es2022", outfile });
   words = await import(outfile);
 });

@@ -54,7 +54,7 @@ test("a filter leaves what it says, in every view that asks in SQL", async () =>
   }
 });
 
-// Of a page that is left open others want to have their memory, too.
+// A page that is left open must give memory back: others want it, too.
 test("all views of ten million events take less than a gigabyte", { skip: EVENTS < 10_000_000 && "for ./check --all" }, async () => {
   for (const view of ["overview", "timeline", "space-time", "file", "sockets", "trail"]) {
     await page.go(`#${view}`);

@@ -3,7 +3,7 @@
 //
 //   recall.add(read, key, taken)   …   recall.find(write, key)   ─► taken, if it ended before the write began
 //
-// Of each content the last kTakensEach calls are remembered: the last one may be too late for who writes, a child that was made before it, or a write that is
+// It remembers the last kTakensEach calls of each content: the last one may be too late for who writes, a child that was made before it, or a write that is
 // under way while its own reader takes the bytes out of the other end.
 #pragma once
 

@@ -150,7 +150,7 @@ void add_unseen_rings(const Report& report, Candidates& out) {
 }
 
 void add_syncs(const Report& report, Candidates& out) {
-    // Of several that sync one file each waits for the others.
+    // Where several sync one file, each waits for the others.
     std::map<std::string, std::uint64_t> of_file;
     for (const Syncs& sync : report.syncs) {
         of_file[sync.target] += sync.total_ns;

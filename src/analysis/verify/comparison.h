@@ -30,7 +30,7 @@ struct Stretch {
     std::uint64_t copy_begin = 0, copy_end = 0;  // in the copy; unknown: both 0
     Outcome outcome = Outcome::kNotCompared;
     std::uint64_t unknown_bytes = 0;  // of kNotCompared: that were moved in both
-    // Of the reference, that are in the copy around what was put in or taken out (put_in.h); not of kChanged.
+    // How many of the reference's bytes are in the copy around what was put in or taken out (put_in.h); unknown for kChanged.
     std::uint64_t same_bytes = 0;
     bool has_all() const { return same_bytes == end - begin; }
     // How many bytes more the copy has there; wraps around where it has fewer.
@@ -49,7 +49,7 @@ struct StripComparison {
     bool is_shifted() const;
     // Whether the strips that were compared begin and end at common places.
     bool is_whole(const Strip& reference, const Strip& copy) const;
-    // Of the reference: compared and not equal.
+    // How many of the reference's bytes were compared and are not equal.
     std::uint64_t differing_bytes() const;
     // Whether bytes of the copy are known to be the same as in the reference.
     bool is_same(std::uint64_t copy_begin, std::uint64_t copy_end) const;

@@ -23,7 +23,7 @@
 #define PREVIEW_CPUS_MAX 128 /* bytes of a set of CPUs */
 #define PREVIEW_HOW_MAX 64 /* bytes of openat2's structure */
 #define PREVIEW_MESSAGES_MAX 4 /* of sendmmsg and recvmmsg; PREVIEW_MESSAGE_SHIFT has room for 8 */
-#define PREVIEW_PAGE_BYTES 4096 /* what is behind the end of a page may be no memory */
+#define PREVIEW_PAGE_BYTES 4096 /* what comes after the end of a page may be no memory */
 #define PREVIEW_MESSAGE_BYTES 56 /* struct user_msghdr, before its vector */
 #define PREVIEW_CONTROL_MAX 256 /* bytes of a message's control data */
 

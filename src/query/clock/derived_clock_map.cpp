@@ -140,7 +140,7 @@ void append(const ClockMap& map, const ClockHost& host, std::vector<std::uint64_
     }
 }
 
-// Of a kernel that exchanged no messages with others, and is several hosts: the wall clock of the first of them.
+// A kernel that exchanged no messages with others, and is several hosts, goes by the wall clock of the first of them.
 void append_wall_clock(const ClockHost& host,
                        const ClockHost& kernel,
                        bool is_the_only_one,

@@ -129,7 +129,7 @@ class Rows {
     std::unique_ptr<Comparison> compared_;
 };
 
-store::TableDerivation maker(const char* name, bool are_clusters) {
+store::TableDerivation derivation(const char* name, bool are_clusters) {
     return {name,
             kSimilarityRulesVersion,
             [are_clusters](store::Database& asked) -> Result<store::RowSource> {
@@ -142,8 +142,8 @@ store::TableDerivation maker(const char* name, bool are_clusters) {
 }  // namespace
 
 void offer_similarities(store::Database& database) {
-    database.register_table(maker("similarities", false));
-    database.register_table(maker("clusters", true));
+    database.register_table(derivation("similarities", false));
+    database.register_table(derivation("clusters", true));
 }
 
 }  // namespace dyetrace::query

@@ -94,7 +94,7 @@ class TwinObjects {
     };
     using Handle = std::pair<std::uint32_t, std::uint64_t>;  // of which host
 
-    // Of those that twins acted on.
+    // Knows only the objects that twins acted on.
     Result<std::map<Handle, Object>> objects_of_handles(store::Database& database) const {
         std::map<Handle, Object> objects;
         for (const TwinHandle& twin : handles_) {

@@ -15,9 +15,9 @@ const HEIGHT = { [RowKind.node]: 26, [RowKind.process]: 22, [RowKind.thread]: 18
 const OPEN_MAX = 60; // processes are open at first if there are at most so many rows
 
 // Keys of rows that are not as they are at first, as the address has them.
-export const foldedIn = (words: URLSearchParams): Set<string> =>
+export const foldedIn = (parameters: URLSearchParams): Set<string> =>
   new Set(
-    (words.get("fold") ?? "")
+    (parameters.get("fold") ?? "")
       .split(",")
       .filter((key) => key !== "")
       .map(decodeURIComponent),

@@ -1,6 +1,6 @@
 // Where one is on the page, which its address says: #timeline?where=comm+%3D+'cat'&from=0&to=1000000&lane=7
 // So the back button works, and an address can be kept or sent. `where`, `from` and `to` are of all views and go along from one to the other;
-// other words are of the view.
+// other parameters are of the view.
 
 import type { Selection } from "../generated/api";
 
@@ -8,41 +8,41 @@ const COMMON = ["where", "from", "to"];
 
 export interface Place {
   view: string;
-  words: URLSearchParams;
+  parameters: URLSearchParams;
 }
 
 export function place(): Place {
-  const [view = "", words = ""] = location.hash.replace(/^#/, "").split(/\?(.*)/s, 2);
-  return { view, words: new URLSearchParams(words) };
+  const [view = "", parameters = ""] = location.hash.replace(/^#/, "").split(/\?(.*)/s, 2);
+  return { view, parameters: new URLSearchParams(parameters) };
 }
 
-function addressOf(view: string, words: URLSearchParams): string {
-  const text = words.toString();
+function addressOf(view: string, parameters: URLSearchParams): string {
+  const text = parameters.toString();
   return "#" + view + (text === "" ? "" : "?" + text);
 }
 
-// A word that is null is left out.
-function changed(words: URLSearchParams, changes: Record<string, string | null>): URLSearchParams {
+// A parameter that is null is left out.
+function changed(parameters: URLSearchParams, changes: Record<string, string | null>): URLSearchParams {
   for (const [key, value] of Object.entries(changes)) {
     if (value === null || value === "") {
-      words.delete(key);
+      parameters.delete(key);
     } else {
-      words.set(key, value);
+      parameters.set(key, value);
     }
   }
-  return words;
+  return parameters;
 }
 
 // Leads to another view, with the same selection.
 export function address(view: string, changes: Record<string, string | null> = {}): string {
-  const words = new URLSearchParams([...place().words].filter(([key]) => COMMON.includes(key)));
-  return addressOf(view, changed(words, changes));
+  const parameters = new URLSearchParams([...place().parameters].filter(([key]) => COMMON.includes(key)));
+  return addressOf(view, changed(parameters, changes));
 }
 
-// Leads to this view, with some words changed.
+// Leads to this view, with some parameters changed.
 export function addressHere(changes: Record<string, string | null>): string {
   const here = place();
-  return addressOf(here.view, changed(here.words, changes));
+  return addressOf(here.view, changed(here.parameters, changes));
 }
 
 export function go(changes: Record<string, string | null>): void {
@@ -56,10 +56,10 @@ export function note(changes: Record<string, string | null>): void {
 
 export function selection(here: Place = place()): Selection {
   const number = (name: string): number | null => {
-    const text = here.words.get(name);
+    const text = here.parameters.get(name);
     return text === null || !Number.isFinite(Number(text)) ? null : Math.round(Number(text));
   };
-  const where = here.words.get("where");
+  const where = here.parameters.get("where");
   const [from_ns, to_ns] = [number("from"), number("to")];
   return {
     ...(where === null ? {} : { where }),
@@ -70,7 +70,7 @@ export function selection(here: Place = place()): Selection {
 
 // One more condition in the filter bar.
 export function andWhere(condition: string): string {
-  const where = place().words.get("where");
+  const where = place().parameters.get("where");
   return where === null
     ? condition
     : /\bOR\b/i.test(where)

@@ -62,16 +62,16 @@ export function spanInAddress(whole_ns: number): TimeSpan {
     from_ns !== undefined && to_ns !== undefined && to_ns > from_ns
       ? around(from_ns, to_ns, whole_ns)
       : whole(whole_ns);
-  return clamped(spanIn(place().words.get("view")) ?? selected, whole_ns);
+  return clamped(spanIn(place().parameters.get("view")) ?? selected, whole_ns);
 }
 
 // The word `view` is written by the page when nobody moves any more, and by others too: an address that is typed or clicked, the back button.
 export class ViewInAddress {
-  private known = place().words.get("view");
+  private known = place().parameters.get("view");
 
   // What somebody else wrote since.
   taken(whole_ns: number): TimeSpan | null {
-    const text = place().words.get("view"),
+    const text = place().parameters.get("view"),
       isNew = text !== this.known;
     this.known = text;
     return isNew ? spanInAddress(whole_ns) : null;
@@ -79,7 +79,7 @@ export class ViewInAddress {
 
   // Not over what was not taken yet.
   note(span: TimeSpan): void {
-    if (place().words.get("view") === this.known) {
+    if (place().parameters.get("view") === this.known) {
       this.known = spanText(span);
       note({ view: this.known });
     }

@@ -8,7 +8,7 @@ import { HALF, spansOf, type PairLanes, type Two } from "../model/lane_pairs";
 import { colour } from "../model/theme";
 import { changeText, durationText } from "../model/words";
 import { harmless } from "./elements";
-import type { Letters, Pen } from "./pen";
+import type { Letters, Renderer } from "./renderer";
 import { AXIS, drawAxis, drawGround, drawRuns, drawWords, LABELS, type Drawing } from "./timeline_drawing";
 
 const MIDDLE: Letters = { isMiddle: true };
@@ -16,17 +16,17 @@ const MARK = 16; // pixels, of the number of a half
 export const SIDE_NAMES: Two<string> = ["first", "second"];
 export const SIDE_COLOURS: Two<string> = ["file", "network"]; // as in the chart of latencies
 
-export function drawPair(pen: Pen, sides: Two<Drawing>, lanes: PairLanes): void {
+export function drawPair(renderer: Renderer, sides: Two<Drawing>, lanes: PairLanes): void {
   const [first] = sides;
-  drawGround(pen, first);
-  sides.forEach((side) => drawRuns(pen, side));
-  sides.forEach((side) => drawWords(pen, side));
-  drawLabels(pen, first, lanes);
-  drawAxis(pen, first);
+  drawGround(renderer, first);
+  sides.forEach((side) => drawRuns(renderer, side));
+  sides.forEach((side) => drawWords(renderer, side));
+  drawLabels(renderer, first, lanes);
+  drawAxis(renderer, first);
 }
 
-function drawLabels(pen: Pen, { top, width, height }: Drawing, lanes: PairLanes): void {
-  pen.rect(0, AXIS, LABELS, height, colour("ground"));
+function drawLabels(renderer: Renderer, { top, width, height }: Drawing, lanes: PairLanes): void {
+  renderer.rect(0, AXIS, LABELS, height, colour("ground"));
   for (const lane of lanes.between(top, top + height - AXIS)) {
     const pair = lanes.pairs[lane.pair],
       y = AXIS + lane.top - top;
@@ -36,16 +36,16 @@ function drawLabels(pen: Pen, { top, width, height }: Drawing, lanes: PairLanes)
     const x = 22 + pair.kind * 14,
       left = Math.min(x, 36);
     if (lane.isOpen !== null) {
-      pen.text(x - 16, y + HALF / 2, lane.isOpen ? "▾" : "▸", { colour: colour("text") }, MIDDLE);
+      renderer.text(x - 16, y + HALF / 2, lane.isOpen ? "▾" : "▸", { colour: colour("text") }, MIDDLE);
     }
-    pen.text(
+    renderer.text(
       x,
       y + HALF / 2,
       harmless(pair.words),
       { colour: colour(pair.kind === RowKind.thread ? "faint" : "text") },
       { ...MIDDLE, room: LABELS - x - MARK - 6 },
     );
-    pen.text(
+    renderer.text(
       left,
       y + HALF * 1.5,
       differenceText(lanes, lane.pair),
@@ -54,8 +54,8 @@ function drawLabels(pen: Pen, { top, width, height }: Drawing, lanes: PairLanes)
     );
     pair.rows.forEach((row, side) => {
       const middle = y + (side + 0.5) * HALF;
-      pen.rect(LABELS - 4, y + side * HALF, 3, HALF - 1, colour(SIDE_COLOURS[side] ?? ""));
-      pen.text(
+      renderer.rect(LABELS - 4, y + side * HALF, 3, HALF - 1, colour(SIDE_COLOURS[side] ?? ""));
+      renderer.text(
         LABELS - 8,
         middle,
         String(side + 1),
@@ -63,12 +63,12 @@ function drawLabels(pen: Pen, { top, width, height }: Drawing, lanes: PairLanes)
         { ...MIDDLE, anchor: "end" },
       );
       if (row === null) {
-        pen.text(LABELS + 6, middle, `not in the ${SIDE_NAMES[side] ?? ""}`, { colour: colour("faint") }, MIDDLE);
+        renderer.text(LABELS + 6, middle, `not in the ${SIDE_NAMES[side] ?? ""}`, { colour: colour("faint") }, MIDDLE);
       }
     });
-    pen.rect(0, y + lane.height - 1, width, 1, colour("faint") + "99");
+    renderer.rect(0, y + lane.height - 1, width, 1, colour("faint") + "99");
   }
-  pen.rect(LABELS - 1, 0, 1, height, colour("line"));
+  renderer.rect(LABELS - 1, 0, 1, height, colour("line"));
 }
 
 // How long it was there, in the first and in the second.

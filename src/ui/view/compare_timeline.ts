@@ -1,6 +1,6 @@
 // Timelines of two traces on one axis of time, each from its begin: to zoom or move is to do it in both.
 //
-//   hands ──▶ span ──▶ a source for each ──▶ two pictures ──▶ drawPair()
+//   input ──▶ span ──▶ a source for each ──▶ two pictures ──▶ drawPair()
 
 import type { TimelineRows } from "../generated/api";
 import { askTimelineRows, type Picture } from "../client/timeline";
@@ -25,7 +25,7 @@ import { barOf, colouringIn } from "./timeline_bar";
 import { Chosen } from "./timeline_chosen";
 import { ExactAsker } from "./timeline_exact";
 import { AXIS, LABELS, timeAt, type Drawing } from "./timeline_drawing";
-import { takeHands, type Hands, type Seen } from "./timeline_hands";
+import { listenToInput, type InputReceiver, type Seen } from "./timeline_input";
 import { runAfter, runLike, runUnder, wideRuns, type Run } from "./timeline_runs";
 import { Screen } from "./timeline_screen";
 import { PictureSource } from "./timeline_source";
@@ -35,9 +35,9 @@ import type { Scene } from "./view";
 const SETTLED_MS = 250; // nobody moves any more
 const BESIDE = 3 * 2 * HALF; // pixels of lanes that are asked for above and below those in view
 
-const isDifferentFirst = (): boolean => place().words.get("order") !== "time";
+const isDifferentFirst = (): boolean => place().parameters.get("order") !== "time";
 
-class PairStage implements Hands {
+class PairStage implements InputReceiver {
   readonly root = element("div", { class: "timeline pair" });
   private readonly words = element("p", { class: "faint", id: "pair-words", "aria-live": "polite" });
   private readonly bar = element("div", { class: "row" });
@@ -64,8 +64,8 @@ class PairStage implements Hands {
     private readonly order: boolean,
   ) {
     this.whole_ns = Math.max(all[0].span_ns, all[1].span_ns);
-    const { words } = place();
-    this.lanes = new PairLanes(all, order, foldedIn(words));
+    const { parameters } = place();
+    this.lanes = new PairLanes(all, order, foldedIn(parameters));
     this.span = spanInAddress(this.whole_ns);
     const sideOf = (side: "this" | "other", index: 0 | 1): Drawing => ({
       ...this.room,
@@ -73,7 +73,7 @@ class PairStage implements Hands {
       lanes: this.lanes.halves[index],
       span: this.span,
       picture: null,
-      colouring: colouringIn(words),
+      colouring: colouringIn(parameters),
       selection: {},
       brush: null,
       row: -1,
@@ -92,16 +92,16 @@ class PairStage implements Hands {
     ) as Two<PictureSource>;
     const label = "timelines of two traces: w and s zoom, a and d move both, arrows go from call to call, Enter opens";
     this.screen = new Screen({ "aria-label": label, "aria-describedby": "pair-words" }, this.room, {
-      draw: (pen) => {
+      draw: (renderer) => {
         this.tellSides();
-        drawPair(pen, this.sides, this.lanes);
+        drawPair(renderer, this.sides, this.lanes);
       },
       isComplete: () => this.sources.every((source, side) => source.isWhole(this.sides[side]?.picture ?? null)),
       changed: () => this.want(),
     });
     const rest = element("details", {}, element("summary", {}, "What is in both, as a table"), this.tables);
     this.root.replaceChildren(this.bar, this.screen.root, this.screen.tip.root, this.words, this.chosen.root, rest);
-    takeHands(this.screen.canvas, this);
+    listenToInput(this.screen.canvas, this);
     rest.addEventListener("toggle", () => this.tables.replaceChildren(pairsTable(this.lanes)));
   }
 
@@ -116,7 +116,7 @@ class PairStage implements Hands {
   // What the address says now.
   update(): void {
     this.span = this.address.taken(this.whole_ns) ?? this.span;
-    this.sides.forEach((side) => (side.colouring = colouringIn(place().words)));
+    this.sides.forEach((side) => (side.colouring = colouringIn(place().parameters)));
     this.bar.replaceChildren(
       choice(
         "Order",
@@ -129,7 +129,7 @@ class PairStage implements Hands {
       ),
       ...barOf({
         name: "timelines",
-        colouring: colouringIn(place().words),
+        colouring: colouringIn(place().parameters),
         hasFlows: false,
         exports: null,
         flows: null,
@@ -152,7 +152,7 @@ class PairStage implements Hands {
     clearTimeout(this.settled);
   }
 
-  // --- what hands do
+  // --- what input does
 
   seen(): Seen {
     return { span: this.span, width: this.room.width, whole_ns: this.whole_ns };
@@ -416,7 +416,7 @@ class PairStage implements Hands {
 let stage: PairStage | null = null;
 
 export async function timelinePanel(scene: Scene): Promise<Child[]> {
-  const where = scene.place.words.get("where") ?? "";
+  const where = scene.place.parameters.get("where") ?? "";
   const all = (await Promise.all([
     askTimelineRows(where, scene.signal, "this"),
     askTimelineRows(where, scene.signal, "other"),

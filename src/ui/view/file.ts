@@ -90,7 +90,7 @@ async function pattern(scene: Scene, object: string): Promise<Child[]> {
   }
   const from = Math.min(...counts.map(({ first_ns }) => Number(first_ns))),
     to = Math.max(...counts.map(({ last_ns }) => Number(last_ns)), from + 1000);
-  const by = scene.place.words.get("by") ?? "access",
+  const by = scene.place.parameters.get("by") ?? "access",
     step = niceStep(to - from, BOXES_ACROSS);
   const parts: Child[] = [
     element(
@@ -408,7 +408,7 @@ function whenReleased(list: HTMLElement, signal: AbortSignal): () => Promise<voi
 
 // What is typed is looked for as it is typed: what stands in the field is what the list holds.
 function showFiles(scene: Scene): Promise<void> {
-  const like = (): string => place().words.get("like") ?? "";
+  const like = (): string => place().parameters.get("like") ?? "";
   const search = element("input", {
     type: "search",
     "aria-label": "Files whose path contains",
@@ -468,7 +468,7 @@ export const fileView: View = {
   title: "File",
   key: "5",
   show: (scene) => {
-    const object = scene.place.words.get("object");
+    const object = scene.place.parameters.get("object");
     return object !== null && /^\d+$/.test(object) ? showFile(scene, object) : showFiles(scene);
   },
 };

@@ -39,7 +39,7 @@ export function filterBar(columns: () => Promise<string[]>): FilterBar {
   };
   const line = editor({
     label: "Filter",
-    text: place().words.get("where") ?? "",
+    text: place().parameters.get("where") ?? "",
     isOneLine: true,
     hint: "filter: comm = 'postgres' AND bytes > 4096   (Enter)",
     names: columns,
@@ -74,7 +74,7 @@ export function filterBar(columns: () => Promise<string[]>): FilterBar {
   };
 
   const update = (): void => {
-    held.where = place().words.get("where") ?? "";
+    held.where = place().parameters.get("where") ?? "";
     setText(line, held.where);
     wrong.textContent = "";
     const { where, from_ns, to_ns } = selection();

@@ -97,7 +97,7 @@ const AMOUNTS: Record<string, { title: string; of: (moment: Moment) => number; t
 
 async function rates(scene: Scene, asked: Promise<Moment[]>): Promise<Child[]> {
   const step = stepOf(scene),
-    name = scene.place.words.get("rate") ?? "calls",
+    name = scene.place.parameters.get("rate") ?? "calls",
     amount = AMOUNTS[name] ?? (AMOUNTS["calls"] as (typeof AMOUNTS)[string]);
   const rows = (await asked).flatMap((moment) =>
     moment.kind === null ? [] : [{ at: moment.at, kind: moment.kind, value: amount.of(moment) }],
@@ -312,7 +312,7 @@ export const overview: View = {
       { title: "In short", isWide: true, fill: () => totals(scene) },
       { title: "Over time", isWide: true, fill: () => rates(scene, asked) },
       { title: "Latency", isWide: true, fill: () => latency(scene, asked) },
-      ...(scene.place.words.has("where")
+      ...(scene.place.parameters.has("where")
         ? []
         : [{ title: "Worth a look", isWide: true, fill: (): Promise<Child[]> => findings(scene) }]),
       ...Object.keys(GROUPS).map((name) => grouped(scene, name)),

@@ -97,8 +97,8 @@ export const queryView = (names: () => Promise<string[]>): View => ({
   title: "Query",
   key: "8",
   async show(scene: Scene) {
-    const asked = scene.place.words.get("sql");
-    const shape = scene.place.words.get("as") ?? "table";
+    const asked = scene.place.parameters.get("sql");
+    const shape = scene.place.parameters.get("as") ?? "table";
     const run = (sql: string): void => {
       const next = address("query", { sql, as: shape === "table" ? null : shape });
       if (location.hash === next) {

@@ -21,13 +21,13 @@ async function pngOf(svg: string): Promise<Blob> {
     image.src = address;
     await image.decode();
     const canvas = element("canvas", { width: String(image.width * 2), height: String(image.height * 2) });
-    const pen = canvas.getContext("2d");
-    if (pen === null) {
+    const renderer = canvas.getContext("2d");
+    if (renderer === null) {
       throw new Error("this browser gives no canvas");
     }
-    pen.fillStyle = colour("ground");
-    pen.fillRect(0, 0, canvas.width, canvas.height);
-    pen.drawImage(image, 0, 0, canvas.width, canvas.height);
+    renderer.fillStyle = colour("ground");
+    renderer.fillRect(0, 0, canvas.width, canvas.height);
+    renderer.drawImage(image, 0, 0, canvas.width, canvas.height);
     return await new Promise((done, failed) =>
       canvas.toBlob((blob) => (blob === null ? failed(new Error("no PNG came out")) : done(blob)), "image/png"),
     );

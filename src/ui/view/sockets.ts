@@ -199,7 +199,7 @@ async function fillSockets(scene: Scene): Promise<Child[]> {
     received: Number(received_bytes ?? 0),
     trips: Number(round_trips ?? 0),
   }));
-  const shape = scene.place.words.get("as") ?? "matrix";
+  const shape = scene.place.parameters.get("as") ?? "matrix";
   const retransmissions = await retransmissionWords(stretch, scene);
   const peers = new Set(conversations.flatMap(({ process, peer }) => [process, peer])).size;
   const all = Number(recordsOf(rows)[0]?.["all_conversations"] ?? 0),

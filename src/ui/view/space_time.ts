@@ -34,7 +34,7 @@ interface Controls {
 
 function controls(scene: Scene): Controls {
   const like = likeOf(scene),
-    isDown = scene.place.words.get("along") === "down";
+    isDown = scene.place.parameters.get("along") === "down";
   const said = element("span", { class: "faint" }),
     slider = element("input", {
       type: "range",
@@ -67,7 +67,7 @@ function controls(scene: Scene): Controls {
         ["messages", "followed calls"],
         ["all", "all"],
       ],
-      scene.place.words.get("calls") === "all" ? "all" : "messages",
+      scene.place.parameters.get("calls") === "all" ? "all" : "messages",
       (calls) => go({ calls: calls === "all" ? calls : null }),
     ),
     element("label", { class: "like" }, "one colour: ", slider, " ", said),
@@ -94,7 +94,7 @@ class Shown {
     private data: SpaceTime,
     private readonly parts: Controls,
   ) {
-    const isDown = scene.place.words.get("along") === "down",
+    const isDown = scene.place.parameters.get("along") === "down",
       [begin, end] = data.span,
       edge = (end - begin) * 0.02 + 1;
     this.stage = new SpaceTimeCanvas(
@@ -231,7 +231,7 @@ async function show(scene: Scene): Promise<void> {
   if (data.moves.length === 0) {
     scene.main.replaceChildren(
       parts.root,
-      scene.place.words.get("calls") === "all"
+      scene.place.parameters.get("calls") === "all"
         ? lacking(
             "No call here moved bytes. To see messages record what sends them:",
             "dyetrace record --content=anchors …",

@@ -29,23 +29,23 @@ export const TIMES: [TimeKind, string][] = [
 
 export function wordOf<T extends string>(scene: Scene, name: string, among: [T, string][]): T {
   const [usual] = among[0] as [T, string];
-  return among.find(([each]) => each === scene.place.words.get(name))?.[0] ?? usual;
+  return among.find(([each]) => each === scene.place.parameters.get(name))?.[0] ?? usual;
 }
 
 export function windowOf({ place }: Scene): [number, number] | null {
-  const [begin, end] = ["begin", "end"].map((name) => Number(place.words.get(name) ?? NaN));
+  const [begin, end] = ["begin", "end"].map((name) => Number(place.parameters.get(name) ?? NaN));
   return begin !== undefined && end !== undefined && end > begin ? [begin, end] : null;
 }
 
 export const likeOf = ({ place }: Scene): number =>
-  Math.min(Math.max(Number(place.words.get("like") ?? 100) || 100, LIKE_MIN), 100);
+  Math.min(Math.max(Number(place.parameters.get("like") ?? 100) || 100, LIKE_MIN), 100);
 
 export function askedOf(scene: Scene): Asked {
-  const event = scene.place.words.get("event");
+  const event = scene.place.parameters.get("event");
   return {
     lanes: wordOf(scene, "lane", LANES),
     time: wordOf(scene, "time", TIMES),
-    isAll: scene.place.words.get("calls") === "all",
+    isAll: scene.place.parameters.get("calls") === "all",
     begin_ns: scene.trace.begin_ns,
     window: windowOf(scene),
     event: event !== null && /^\d+$/.test(event) ? event : null,
@@ -108,12 +108,12 @@ export interface Chosen {
 
 // `event`, and `message` if it is a line that was clicked: the call that took it.
 export function chosenIn(data: SpaceTime, { place }: Scene): Chosen | null {
-  const index = data.moves.findIndex(({ id }) => id === place.words.get("event")),
+  const index = data.moves.findIndex(({ id }) => id === place.parameters.get("event")),
     move = data.moves[index];
   if (move === undefined) {
     return null;
   }
-  const to = place.words.get("message"),
+  const to = place.parameters.get("message"),
     flow =
       to === null ? null : (data.lines.find((line) => line.from === index && data.moves[line.to]?.id === to) ?? null);
   const begin = flow?.from_position ?? 0,

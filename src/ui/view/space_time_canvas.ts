@@ -3,8 +3,8 @@
 import type { SpaceTime } from "../model/space_time";
 import { colour } from "../model/theme";
 import { element } from "./elements";
-import { CanvasPen } from "./pen_canvas";
-import { SvgPen } from "./pen_svg";
+import { CanvasRenderer } from "./canvas_renderer";
+import { SvgRenderer } from "./svg_renderer";
 import {
   datumAt,
   drawSpaceTime,
@@ -75,11 +75,11 @@ export class SpaceTimeCanvas implements Stage {
 
   svgText(): string {
     const frame = this.frame(),
-      pen = new SvgPen(frame.width, frame.height);
+      renderer = new SvgRenderer(frame.width, frame.height);
     if (this.picture !== null) {
-      drawSpaceTime(pen, frame, this.picture);
+      drawSpaceTime(renderer, frame, this.picture);
     }
-    return pen.fileText();
+    return renderer.fileText();
   }
 
   private get data(): SpaceTime | null {
@@ -118,7 +118,7 @@ export class SpaceTimeCanvas implements Stage {
     canvas.style.width = `${frame.width}px`;
     canvas.style.height = `${frame.height}px`;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    drawSpaceTime(new CanvasPen(context), frame, picture);
+    drawSpaceTime(new CanvasRenderer(context), frame, picture);
     this.drawBrush(context, frame);
     canvas.dataset["window"] = this.window.join(" ");
   }

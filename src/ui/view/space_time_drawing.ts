@@ -1,11 +1,11 @@
-// Space-time as strokes of a pen: where each lane and moment lies, what is drawn there, and what lies under the pointer.
+// Space-time as strokes of a renderer: where each lane and moment lies, what is drawn there, and what lies under the pointer.
 
 import type { Flow, Move, SpaceTime, TimeKind } from "../model/space_time";
 import type { Walked } from "../model/walk";
 import { colour } from "../model/theme";
 import { momentText, niceStep } from "../model/words";
 import { harmless } from "./elements";
-import type { Ink, Pen } from "./pen";
+import type { Ink, Renderer } from "./renderer";
 import { DASHES } from "./trail_picture";
 
 const AXIS = 24,
@@ -82,7 +82,7 @@ export interface Datum {
 const axisText = (time: TimeKind, x: number, step: number): string =>
   time === "order" ? (Math.round(x) || 0).toLocaleString("en") : momentText(x, step);
 
-function drawAxis(pen: Pen, frame: Frame, time: TimeKind): void {
+function drawAxis(renderer: Renderer, frame: Frame, time: TimeKind): void {
   const { plot, window, isDown } = frame;
   const step = niceStep(window[1] - window[0], lengthOf(frame) / (isDown ? 46 : 120));
   const ink = { colour: colour("line") };
@@ -90,11 +90,11 @@ function drawAxis(pen: Pen, frame: Frame, time: TimeKind): void {
     const at = pixelOf(frame, x),
       words = axisText(time, x, step);
     if (isDown) {
-      pen.line(plot.x, at, plot.x + plot.width, at, ink);
-      pen.text(plot.x - 8, at + 4, words, { colour: colour("faint") }, { size: 11, anchor: "end" });
+      renderer.line(plot.x, at, plot.x + plot.width, at, ink);
+      renderer.text(plot.x - 8, at + 4, words, { colour: colour("faint") }, { size: 11, anchor: "end" });
     } else {
-      pen.line(at, plot.y, at, plot.y + plot.height, ink);
-      pen.text(at, plot.y - 8, words, { colour: colour("faint") }, { size: 11, anchor: "middle" });
+      renderer.line(at, plot.y, at, plot.y + plot.height, ink);
+      renderer.text(at, plot.y - 8, words, { colour: colour("faint") }, { size: 11, anchor: "middle" });
     }
   }
 }
@@ -104,7 +104,7 @@ const fitting = (words: string, room: number): string => {
   return words.length <= letters ? words : "…" + words.slice(words.length - letters + 1);
 };
 
-function drawLanes(pen: Pen, frame: Frame, data: SpaceTime): void {
+function drawLanes(renderer: Renderer, frame: Frame, data: SpaceTime): void {
   const { plot, laneSize, isDown } = frame,
     ink = { colour: colour("faint"), alpha: 0.5 };
   data.lanes.forEach((lane, index) => {
@@ -112,8 +112,8 @@ function drawLanes(pen: Pen, frame: Frame, data: SpaceTime): void {
       middle = (isDown ? plot.x : plot.y) + (index + 0.5) * laneSize;
     if (isDown) {
       const isTwo = laneSize < 110; // names stand at two heights where lanes are narrow
-      pen.line(middle, plot.y, middle, plot.y + plot.height, ink);
-      pen.text(
+      renderer.line(middle, plot.y, middle, plot.y + plot.height, ink);
+      renderer.text(
         middle,
         plot.y - (isTwo && index % 2 === 0 ? 26 : 10),
         fitting(name, laneSize * (isTwo ? 1.9 : 1)),
@@ -121,20 +121,20 @@ function drawLanes(pen: Pen, frame: Frame, data: SpaceTime): void {
         { anchor: "middle" },
       );
     } else {
-      pen.line(plot.x, middle, plot.x + plot.width, middle, ink);
-      pen.text(plot.x - 10, middle + 4, fitting(name, plot.x - 16), { colour: colour("text") }, { anchor: "end" });
+      renderer.line(plot.x, middle, plot.x + plot.width, middle, ink);
+      renderer.text(plot.x - 10, middle + 4, fitting(name, plot.x - 16), { colour: colour("text") }, { anchor: "end" });
     }
   });
 }
 
-function drawTip(pen: Pen, from: [number, number], to: [number, number], ink: Ink): void {
+function drawTip(renderer: Renderer, from: [number, number], to: [number, number], ink: Ink): void {
   const length = Math.hypot(to[0] - from[0], to[1] - from[1]);
   if (length < 16) {
     return;
   }
   const [dx, dy] = [(to[0] - from[0]) / length, (to[1] - from[1]) / length];
   const [x, y] = [to[0] - dx * (RADIUS + 1), to[1] - dy * (RADIUS + 1)];
-  pen.shape(
+  renderer.shape(
     [
       [x, y],
       [x - dx * 7 - dy * 3, y - dy * 7 + dx * 3],
@@ -144,7 +144,7 @@ function drawTip(pen: Pen, from: [number, number], to: [number, number], ink: In
   );
 }
 
-function drawLine(pen: Pen, frame: Frame, picture: Picture, flow: Flow, hasTip: boolean): void {
+function drawLine(renderer: Renderer, frame: Frame, picture: Picture, flow: Flow, hasTip: boolean): void {
   const [from, to] = [picture.data.moves[flow.from], picture.data.moves[flow.to]];
   if (
     from === undefined ||
@@ -163,14 +163,14 @@ function drawLine(pen: Pen, frame: Frame, picture: Picture, flow: Flow, hasTip: 
     dash: DASHES[flow.certainty],
   };
   const [a, b] = [pointOf(frame, from), pointOf(frame, to)];
-  pen.line(a[0], a[1], b[0], b[1], ink);
+  renderer.line(a[0], a[1], b[0], b[1], ink);
   if (hasTip && isOn) {
-    drawTip(pen, a, b, ink);
+    drawTip(renderer, a, b, ink);
   }
 }
 
 // Sent or written: full. Received or read: a ring. With a dye in it: a second ring.
-function drawMove(pen: Pen, frame: Frame, picture: Picture, move: Move, index: number): void {
+function drawMove(renderer: Renderer, frame: Frame, picture: Picture, move: Move, index: number): void {
   if (move.x < frame.window[0] || move.x > frame.window[1]) {
     return;
   }
@@ -180,35 +180,35 @@ function drawMove(pen: Pen, frame: Frame, picture: Picture, move: Move, index: n
   const isOn = walked === null || walked.forward.has(index) || walked.back.has(index);
   const isHovered = picture.hovered?.flow === null && picture.hovered.move === index;
   const alpha = isOn ? 1 : FADED;
-  pen.disc(x, y, isHovered ? RADIUS + 2 : RADIUS, {
+  renderer.disc(x, y, isHovered ? RADIUS + 2 : RADIUS, {
     colour: isOn ? ink : colour("faint"),
     alpha,
     width: 1.6,
     fill: move.verb === "read" ? colour("panel") : isOn ? ink : colour("faint"),
   });
   if (move.dyes > 0) {
-    pen.disc(x, y, RADIUS + 3.5, { colour: colour("bad"), alpha, width: 1.4 });
+    renderer.disc(x, y, RADIUS + 3.5, { colour: colour("bad"), alpha, width: 1.4 });
   }
   if (picture.chosen === index) {
-    pen.disc(x, y, RADIUS + 6, { colour: colour("text"), width: 2 });
+    renderer.disc(x, y, RADIUS + 6, { colour: colour("text"), width: 2 });
   }
 }
 
 const isLit = (picture: Picture, flow: Flow): boolean => picture.walked?.flows.has(flow) === true;
 
-export function drawSpaceTime(pen: Pen, frame: Frame, picture: Picture): void {
+export function drawSpaceTime(renderer: Renderer, frame: Frame, picture: Picture): void {
   const { plot } = frame,
     { lines, moves } = picture.data;
-  drawAxis(pen, frame, picture.time);
-  drawLanes(pen, frame, picture.data);
-  pen.within(plot.x - EDGE, plot.y - EDGE, plot.width + 2 * EDGE, plot.height + 2 * EDGE, () => {
+  drawAxis(renderer, frame, picture.time);
+  drawLanes(renderer, frame, picture.data);
+  renderer.within(plot.x - EDGE, plot.y - EDGE, plot.width + 2 * EDGE, plot.height + 2 * EDGE, () => {
     const visible = lines.filter(
       (flow) => (moves[flow.from]?.x ?? 0) <= frame.window[1] && (moves[flow.to]?.x ?? 0) >= frame.window[0],
     ).length;
     const hasTips = visible <= TIPS_MAX;
-    lines.filter((flow) => !isLit(picture, flow)).forEach((flow) => drawLine(pen, frame, picture, flow, hasTips));
-    lines.filter((flow) => isLit(picture, flow)).forEach((flow) => drawLine(pen, frame, picture, flow, true));
-    moves.forEach((move, index) => drawMove(pen, frame, picture, move, index));
+    lines.filter((flow) => !isLit(picture, flow)).forEach((flow) => drawLine(renderer, frame, picture, flow, hasTips));
+    lines.filter((flow) => isLit(picture, flow)).forEach((flow) => drawLine(renderer, frame, picture, flow, true));
+    moves.forEach((move, index) => drawMove(renderer, frame, picture, move, index));
   });
 }
 

@@ -77,7 +77,7 @@ export function details(scene: Scene, data: SpaceTime, chosen: Chosen, groups: M
         : [element("a", { href: eventsAddress(`fingerprint = ${move.fingerprint}`) }, "all with this content")]),
       element(
         "a",
-        { href: address("space-time", { ...Object.fromEntries(scene.place.words), event: null, message: null }) },
+        { href: address("space-time", { ...Object.fromEntries(scene.place.parameters), event: null, message: null }) },
         "all trails (Escape)",
       ),
     ),

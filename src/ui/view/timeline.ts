@@ -42,7 +42,7 @@ export const timeline: View = {
   key: "2",
   isBehind: (trace) => stage?.isBehind(trace) === true,
   async show(scene) {
-    const where = scene.place.words.get("where") ?? "";
+    const where = scene.place.parameters.get("where") ?? "";
     const rows = await rowsFor(scene, where);
     if (scene.signal.aborted) {
       return;

@@ -24,8 +24,8 @@ const COLOURINGS: [Colouring, string][] = [
   ["latency", "latency"],
 ];
 
-export const colouringIn = (words: URLSearchParams): Colouring => {
-  const word = words.get("colour");
+export const colouringIn = (parameters: URLSearchParams): Colouring => {
+  const word = parameters.get("colour");
   return word === "content" || word === "latency" ? word : "class";
 };
 

@@ -13,7 +13,7 @@ import type { TimeSpan } from "../model/time_span";
 import { CLASSES, colour, theme } from "../model/theme";
 import { momentText, niceStep } from "../model/words";
 import { harmless } from "./elements";
-import type { Letters, Pen } from "./pen";
+import type { Letters, Renderer } from "./renderer";
 
 export const LABELS = 210,
   AXIS = 26;
@@ -123,13 +123,13 @@ export function scaleOf(drawing: Drawing, picture: Picture): { add: number; fact
   return { add: xOf(drawing, from), factor: (xOf(drawing, to) - xOf(drawing, from)) / width };
 }
 
-export function draw(pen: Pen, drawing: Drawing): void {
-  drawGround(pen, drawing);
-  drawRuns(pen, drawing);
-  drawWords(pen, drawing);
-  drawFlows(pen, drawing);
-  drawLabels(pen, drawing, lanesInView(drawing));
-  drawAxis(pen, drawing);
+export function draw(renderer: Renderer, drawing: Drawing): void {
+  drawGround(renderer, drawing);
+  drawRuns(renderer, drawing);
+  drawWords(renderer, drawing);
+  drawFlows(renderer, drawing);
+  drawLabels(renderer, drawing, lanesInView(drawing));
+  drawAxis(renderer, drawing);
 }
 
 function lanesInView({ lanes, top, height }: Drawing): Lane[] {
@@ -137,32 +137,32 @@ function lanesInView({ lanes, top, height }: Drawing): Lane[] {
   return lanes.lanes.slice(first, end);
 }
 
-export function drawGround(pen: Pen, drawing: Drawing): void {
-  pen.rect(0, 0, drawing.width, drawing.height, colour("panel"));
-  drawSelection(pen, drawing);
+export function drawGround(renderer: Renderer, drawing: Drawing): void {
+  renderer.rect(0, 0, drawing.width, drawing.height, colour("panel"));
+  drawSelection(renderer, drawing);
 }
 
-// Before anything that is no rectangle: of these there are most, and a pen paints them faster then.
-export function drawRuns(pen: Pen, drawing: Drawing): void {
+// Before anything that is no rectangle: of these there are most, and a renderer paints them faster then.
+export function drawRuns(renderer: Renderer, drawing: Drawing): void {
   const ink: Shades[] = colours(drawing.colouring).map((solid) => [solid, paler(solid)]);
-  lanesInView(drawing).forEach((lane) => drawLane(pen, drawing, lane, ink));
+  lanesInView(drawing).forEach((lane) => drawLane(renderer, drawing, lane, ink));
 }
 
 // What stands in wide calls, what was chosen, and where events are missing.
-export function drawWords(pen: Pen, drawing: Drawing): void {
+export function drawWords(renderer: Renderer, drawing: Drawing): void {
   const lanes = lanesInView(drawing);
-  lanes.forEach((lane) => drawLaneWords(pen, drawing, lane));
-  drawGaps(pen, drawing, lanes);
+  lanes.forEach((lane) => drawLaneWords(renderer, drawing, lane));
+  drawGaps(renderer, drawing, lanes);
 }
 
-function drawSelection(pen: Pen, drawing: Drawing): void {
+function drawSelection(renderer: Renderer, drawing: Drawing): void {
   const { from, to } = drawing.selection;
   const mark = (begin: number, end: number): void => {
     const x0 = Math.max(xOf(drawing, begin), LABELS),
       x1 = Math.min(xOf(drawing, end), drawing.width);
     if (x1 > x0) {
-      pen.rect(x0, AXIS, x1 - x0, drawing.height, colour("mark") + "22");
-      pen.rect(x0, 0, Math.max(x1 - x0, 1), 3, colour("mark"));
+      renderer.rect(x0, AXIS, x1 - x0, drawing.height, colour("mark") + "22");
+      renderer.rect(x0, 0, Math.max(x1 - x0, 1), 3, colour("mark"));
     }
   };
   if (from !== undefined || to !== undefined) {
@@ -217,14 +217,14 @@ function eachRun(
   }
 }
 
-function drawLane(pen: Pen, drawing: Drawing, lane: Lane, ink: Shades[]): void {
+function drawLane(renderer: Renderer, drawing: Drawing, lane: Lane, ink: Shades[]): void {
   const y = yOf(drawing, lane),
     inner = lane.height - 4,
     base = y + lane.height - 2;
   if (lane.row === drawing.row) {
-    pen.rect(LABELS, y, drawing.width - LABELS, lane.height, colour("mark") + "14");
+    renderer.rect(LABELS, y, drawing.width - LABELS, lane.height, colour("mark") + "14");
   }
-  pen.rect(LABELS, y + lane.height - 1, drawing.width - LABELS, 1, colour("line"));
+  renderer.rect(LABELS, y + lane.height - 1, drawing.width - LABELS, 1, colour("line"));
   const unit = inner / 255,
     error = colour("bad"),
     waits = paler(colour("wait")),
@@ -238,31 +238,31 @@ function drawLane(pen: Pen, drawing: Drawing, lane: Lane, ink: Shades[]): void {
       work = (look[at + 2] ?? 0) * unit,
       ran = (look[at + 3] ?? 0) * unit;
     if (fill > work) {
-      pen.rect(x0, base - fill, width, fill - work, waits);
+      renderer.rect(x0, base - fill, width, fill - work, waits);
     }
     if (work > ran) {
-      pen.rect(x0, base - work, width, work - ran, pale);
+      renderer.rect(x0, base - work, width, work - ran, pale);
     }
     if (ran > 0) {
-      pen.rect(x0, base - ran, width, ran, solid);
+      renderer.rect(x0, base - ran, width, ran, solid);
     }
     if ((flags & ERROR) !== 0) {
-      pen.rect(x0, y + 1, Math.max(width, 2), 3, error);
+      renderer.rect(x0, y + 1, Math.max(width, 2), 3, error);
     }
     if ((flags & UNFINISHED) !== 0 && width > 6) {
       for (let notch = 0; notch < inner; notch += 4) {
-        pen.rect(x1 - 4, base - notch - 2, 4, 2, panel);
+        renderer.rect(x1 - 4, base - notch - 2, 4, 2, panel);
       }
     }
   });
 }
 
-function drawLaneWords(pen: Pen, drawing: Drawing, lane: Lane): void {
+function drawLaneWords(renderer: Renderer, drawing: Drawing, lane: Lane): void {
   const y = yOf(drawing, lane),
     base = y + lane.height - 2;
   eachRun(drawing, lane, ({ look, singleOf }, run, x0, x1) => {
     if (x1 - x0 > LABELLED_MIN && singleOf[run] !== -1) {
-      drawCallWords(pen, drawing, run, x0 + 4, y + lane.height / 2, x1 - x0 - 6, (look[4 * run + 3] ?? 0) > 127);
+      drawCallWords(renderer, drawing, run, x0 + 4, y + lane.height / 2, x1 - x0 - 6, (look[4 * run + 3] ?? 0) > 127);
     }
   });
   if (drawing.run?.row === lane.row) {
@@ -270,15 +270,15 @@ function drawLaneWords(pen: Pen, drawing: Drawing, lane: Lane): void {
     const x0 = Math.max(xOf(drawing, drawing.run.begin), LABELS),
       x1 = Math.max(xOf(drawing, drawing.run.end), x0 + 2);
     for (const edge of [y + 1, base]) {
-      pen.line(x0 - 1, edge, x1 + 1, edge, mark);
+      renderer.line(x0 - 1, edge, x1 + 1, edge, mark);
     }
-    pen.line(x0 - 1, y + 1, x0 - 1, base, mark);
-    pen.line(x1 + 1, y + 1, x1 + 1, base, mark);
+    renderer.line(x0 - 1, y + 1, x0 - 1, base, mark);
+    renderer.line(x1 + 1, y + 1, x1 + 1, base, mark);
   }
 }
 
 function drawCallWords(
-  pen: Pen,
+  renderer: Renderer,
   drawing: Drawing,
   run: number,
   x: number,
@@ -292,7 +292,7 @@ function drawCallWords(
   const target = drawing.targets.get(String(picture?.events[single] ?? ""));
   const waits = isSolid ? "" : target === undefined ? " · waits" : " · waits on";
   const words = target === undefined ? name + waits : `${name}${waits} ${target}`;
-  pen.text(x, y, harmless(words), { colour: colour(isSolid ? "ground" : "text") }, { ...MIDDLE, room: width });
+  renderer.text(x, y, harmless(words), { colour: colour(isSolid ? "ground" : "text") }, { ...MIDDLE, room: width });
 }
 
 export function gapsOf(drawing: Drawing, row: number): TimelineGap[] {
@@ -302,7 +302,7 @@ export function gapsOf(drawing: Drawing, row: number): TimelineGap[] {
   );
 }
 
-function drawGaps(pen: Pen, drawing: Drawing, lanes: Lane[]): void {
+function drawGaps(renderer: Renderer, drawing: Drawing, lanes: Lane[]): void {
   const byHost = new Map<number | undefined, TimelineGap[]>();
   for (const lane of lanes) {
     const host = drawing.lanes.all.rows.host[lane.row];
@@ -311,12 +311,12 @@ function drawGaps(pen: Pen, drawing: Drawing, lanes: Lane[]): void {
     for (const gap of gaps) {
       const x0 = Math.max(xOf(drawing, gap.begin), LABELS),
         x1 = Math.min(xOf(drawing, gap.end), drawing.width);
-      pen.hatch(x0, yOf(drawing, lane), Math.max(x1 - x0, 2), lane.height - 1);
+      renderer.hatch(x0, yOf(drawing, lane), Math.max(x1 - x0, 2), lane.height - 1);
     }
   }
 }
 
-function drawFlows(pen: Pen, drawing: Drawing): void {
+function drawFlows(renderer: Renderer, drawing: Drawing): void {
   for (const flow of drawing.flows) {
     const from = drawing.lanes.of(flow.from_row),
       to = drawing.lanes.of(flow.to_row);
@@ -325,50 +325,53 @@ function drawFlows(pen: Pen, drawing: Drawing): void {
       const ink = colour(flow.is_certain ? "text" : "faint") + (flow.count > 1 ? "66" : "cc");
       const x0 = Math.min(Math.max(xOf(drawing, flow.from), LABELS), drawing.width),
         x1 = Math.min(Math.max(xOf(drawing, flow.to), LABELS), drawing.width);
-      pen.curve(x0, yOf(drawing, from) + from.height / 2, x1, yOf(drawing, to) + to.height / 2, { colour: ink, width });
+      renderer.curve(x0, yOf(drawing, from) + from.height / 2, x1, yOf(drawing, to) + to.height / 2, {
+        colour: ink,
+        width,
+      });
     }
   }
 }
 
-function drawLabels(pen: Pen, drawing: Drawing, lanes: Lane[]): void {
-  pen.rect(0, AXIS, LABELS, drawing.height, colour("ground"));
+function drawLabels(renderer: Renderer, drawing: Drawing, lanes: Lane[]): void {
+  renderer.rect(0, AXIS, LABELS, drawing.height, colour("ground"));
   const { label, kind, threads } = drawing.lanes.all.rows;
   for (const lane of lanes) {
     const y = yOf(drawing, lane),
       middle = y + lane.height / 2,
       x = 22 + lane.depth * 14;
     if (lane.row === drawing.row) {
-      pen.rect(0, y, LABELS, lane.height, colour("mark") + "33");
+      renderer.rect(0, y, LABELS, lane.height, colour("mark") + "33");
     }
     if (lane.isOpen !== null) {
-      pen.text(x - 16, middle, lane.isOpen ? "▾" : "▸", { colour: colour("text") }, MIDDLE);
+      renderer.text(x - 16, middle, lane.isOpen ? "▾" : "▸", { colour: colour("text") }, MIDDLE);
     }
     const count =
       kind[lane.row] === RowKind.thread || (threads[lane.row] ?? 1) === 1
         ? ""
         : ` · ${(threads[lane.row] ?? 0).toLocaleString("en")} threads`;
-    pen.text(
+    renderer.text(
       x,
       middle,
       harmless(label[lane.row] ?? "") + count,
       { colour: colour(kind[lane.row] === RowKind.thread ? "faint" : "text") },
       { ...MIDDLE, room: LABELS - x - 4 },
     );
-    pen.rect(0, y + lane.height - 1, LABELS, 1, colour("line"));
+    renderer.rect(0, y + lane.height - 1, LABELS, 1, colour("line"));
   }
-  pen.rect(LABELS - 1, 0, 1, drawing.height, colour("line"));
+  renderer.rect(LABELS - 1, 0, 1, drawing.height, colour("line"));
 }
 
-export function drawAxis(pen: Pen, drawing: Drawing): void {
-  pen.rect(0, 0, drawing.width, AXIS, colour("ground"));
+export function drawAxis(renderer: Renderer, drawing: Drawing): void {
+  renderer.rect(0, 0, drawing.width, AXIS, colour("ground"));
   const { from, to } = drawing.span,
     ink = { colour: colour("faint") };
   const step = niceStep(to - from, Math.max((drawing.width - LABELS) / 130, 2));
   for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
     const x = xOf(drawing, at);
-    pen.line(x, AXIS - 6, x, AXIS, ink);
-    pen.text(x + 4, AXIS / 2, momentText(at, step), ink, MIDDLE);
+    renderer.line(x, AXIS - 6, x, AXIS, ink);
+    renderer.text(x + 4, AXIS / 2, momentText(at, step), ink, MIDDLE);
   }
-  pen.rect(0, AXIS - 1, drawing.width, 1, colour("line"));
-  pen.text(8, AXIS / 2, "node › process › thread", ink, { ...MIDDLE, room: LABELS });
+  renderer.rect(0, AXIS - 1, drawing.width, 1, colour("line"));
+  renderer.text(8, AXIS / 2, "node › process › thread", ink, { ...MIDDLE, room: LABELS });
 }

@@ -1,15 +1,15 @@
 // The canvas of a timeline: as large as the room that there is for it, over lanes that are scrolled beneath it; drawn at the next frame.
 
 import { element } from "./elements";
-import type { Pen } from "./pen";
-import { CanvasPen } from "./pen_canvas";
-import { SvgPen } from "./pen_svg";
+import type { Renderer } from "./renderer";
+import { CanvasRenderer } from "./canvas_renderer";
+import { SvgRenderer } from "./svg_renderer";
 import { Pixels } from "./pixels";
 import { AXIS, LABELS, type Room } from "./timeline_drawing";
 import { Tip } from "./timeline_tip";
 
 export interface ScreenDelegate {
-  draw(pen: Pen): void;
+  draw(renderer: Renderer): void;
   isComplete(): boolean; // what is drawn is all that was asked for
   changed(): void; // its room
 }
@@ -93,9 +93,9 @@ export class Screen {
   }
 
   svg(): string {
-    const pen = new SvgPen(this.room.width, this.room.height);
-    this.delegate.draw(pen);
-    return pen.fileText();
+    const renderer = new SvgRenderer(this.room.width, this.room.height);
+    this.delegate.draw(renderer);
+    return renderer.fileText();
   }
 
   private drawNow(): void {
@@ -110,9 +110,9 @@ export class Screen {
       scale = canvas.width / room.width;
     context.setTransform(scale, 0, 0, canvas.height / room.height, 0, 0);
     this.pixels.begin(canvas.width, canvas.height, scale);
-    const pen = new CanvasPen(context, this.pixels);
-    this.delegate.draw(pen);
-    pen.finish();
+    const renderer = new CanvasRenderer(context, this.pixels);
+    this.delegate.draw(renderer);
+    renderer.finish();
     canvas.dataset["drawing"] = (performance.now() - begin).toFixed(1);
     // Tests and measurements read here whether all is there, and how long the newest request took until it was drawn.
     if (canvas.dataset["state"] === "asking" && this.delegate.isComplete()) {

@@ -1,6 +1,6 @@
-// What is seen of a timeline and what hands do with it: the state of the view, between the server's pictures and the canvas.
+// What is seen of a timeline and what input does with it: the state of the view, between the server's pictures and the canvas.
 //
-//   hands ──▶ span, rows ──▶ want() ──▶ PictureSource ──▶ take() ──▶ redraw()
+//   input ──▶ span, rows ──▶ want() ──▶ PictureSource ──▶ take() ──▶ redraw()
 //                  └────────────────▶ redraw() with the picture that is there, stretched and moved
 
 import type { TimelineRows, Trace } from "../generated/api";
@@ -25,7 +25,7 @@ import { barOf, colouringIn } from "./timeline_bar";
 import { Chosen } from "./timeline_chosen";
 import { ExactAsker } from "./timeline_exact";
 import { AXIS, draw, LABELS, timeAt, type Drawing } from "./timeline_drawing";
-import { takeHands, type Hands, type Seen } from "./timeline_hands";
+import { listenToInput, type InputReceiver, type Seen } from "./timeline_input";
 import { runAfter, runLike, runUnder, wideRuns, type Run } from "./timeline_runs";
 import { Screen } from "./timeline_screen";
 import { PictureSource } from "./timeline_source";
@@ -34,7 +34,7 @@ import { askTargets, flowsInView, flowsText, gapWords, runWords, viewTable } fro
 const ROWS_BESIDE = 4;
 const SETTLED_MS = 250; // nobody moves any more: words may be asked for
 
-export class Stage implements Hands {
+export class Stage implements InputReceiver {
   readonly root = element("div", { class: "timeline" });
   private readonly bar = element("div", { class: "row" });
   private readonly words = element("p", { id: "timeline-words", class: "faint", "aria-live": "polite" });
@@ -61,14 +61,14 @@ export class Stage implements Hands {
     rows: TimelineRows,
     private where: string,
   ) {
-    const { words } = place();
-    this.lanes = new Lanes(rows, foldedIn(words));
+    const { parameters } = place();
+    this.lanes = new Lanes(rows, foldedIn(parameters));
     this.state = {
       side: "this",
       lanes: this.lanes,
       span: spanInAddress(rows.span_ns),
       picture: null,
-      colouring: colouringIn(words),
+      colouring: colouringIn(parameters),
       width: 800,
       height: 300,
       top: 0,
@@ -82,14 +82,14 @@ export class Stage implements Hands {
     };
     const label = "timeline: w and s zoom, a and d move, arrows go from call to call, Enter opens";
     this.screen = new Screen({ "aria-label": label, "aria-describedby": "timeline-words" }, this.state, {
-      draw: (pen) => draw(pen, this.state),
+      draw: (renderer) => draw(renderer, this.state),
       isComplete: () => this.source.isWhole(this.state.picture),
       changed: () => this.want(),
     });
     this.chosen = new Chosen((span) => this.look(span), this.asking.signal);
     const rest = element("details", {}, element("summary", {}, "What is in view, as a table"), this.rowsTable);
     this.root.replaceChildren(this.bar, this.screen.root, this.screen.tip.root, this.words, this.chosen.root, rest);
-    takeHands(this.screen.canvas, this);
+    listenToInput(this.screen.canvas, this);
     rest.addEventListener("toggle", () => this.tell());
   }
 
@@ -118,10 +118,10 @@ export class Stage implements Hands {
       ...(from_ns === undefined ? {} : { from: from_ns }),
       ...(to_ns === undefined ? {} : { to: to_ns }),
     };
-    this.state.colouring = colouringIn(place().words);
+    this.state.colouring = colouringIn(place().parameters);
     if (rows.revision !== old.all.revision) {
       const followed = this.state.span.to >= old.all.span_ns;
-      this.state.lanes = this.lanes = new Lanes(rows, foldedIn(place().words));
+      this.state.lanes = this.lanes = new Lanes(rows, foldedIn(place().parameters));
       this.state.picture = null;
       this.chosenRun = this.state.run = null;
       if (followed) {
@@ -142,7 +142,7 @@ export class Stage implements Hands {
     clearTimeout(this.settled);
   }
 
-  // --- what hands do
+  // --- what input does
 
   look(span: TimeSpan): void {
     this.state.span = span;
@@ -375,7 +375,7 @@ export class Stage implements Hands {
   }
 
   private get hasFlows(): boolean {
-    return place().words.get("flows") === "on";
+    return place().parameters.get("flows") === "on";
   }
 
   // The first time the server follows all bytes of the trace.

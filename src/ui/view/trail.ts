@@ -36,9 +36,9 @@ const CERTAINTIES: [Certainty, string][] = [
 
 function questionOf({ place }: Scene): Required<TrailQuestion> {
   const word = <T extends string>(name: string, among: T[], usual: T): T =>
-    among.find((each) => each === place.words.get(name)) ?? usual;
+    among.find((each) => each === place.parameters.get(name)) ?? usual;
   return {
-    start: (place.words.get("start") ?? "").trim(),
+    start: (place.parameters.get("start") ?? "").trim(),
     direction: word<Direction>("direction", ["forward", "back"], "forward"),
     min_certainty: word<Certainty>("certainty", ["certain", "likely", "possible"], "likely"),
     hops_max: HOPS_MAX,
@@ -249,11 +249,11 @@ function details(trail: Trail, graph: Graph, pick: string): HTMLElement {
 }
 
 function drawn(trail: Trail, scene: Scene): Child[] {
-  if (scene.place.words.get("as") === "table") {
+  if (scene.place.parameters.get("as") === "table") {
     return [trailTable(trail)];
   }
   const graph = trailGraph(trail),
-    pick = scene.place.words.get("pick") ?? "";
+    pick = scene.place.parameters.get("pick") ?? "";
   const picture = trailPicture(graph, trail.question, scene.main.clientWidth - 70, pick, ({ name }) =>
     go({ pick: name === pick ? null : name }),
   );
@@ -306,7 +306,7 @@ async function show(scene: Scene): Promise<void> {
     }
     return;
   }
-  const shape = scene.place.words.get("as") === "table" ? "table" : "graph";
+  const shape = scene.place.parameters.get("as") === "table" ? "table" : "graph";
   answer.replaceChildren(
     element("p", { class: "summary" }, harmless(summary(trail))),
     element(

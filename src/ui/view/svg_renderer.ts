@@ -1,8 +1,18 @@
-// The pen for a file: text, for elements of the page would be ten times slower to make where there are 100,000.
+// The renderer for a file: text, for elements of the page would be ten times slower to make where there are 100,000.
 
 import { colour } from "../model/theme";
 import { harmless } from "./elements";
-import { curvePath, cutText, FONT, HATCH, headPath, LETTERS_SIZE, type Ink, type Letters, type Pen } from "./pen";
+import {
+  curvePath,
+  cutText,
+  FONT,
+  HATCH,
+  headPath,
+  LETTERS_SIZE,
+  type Ink,
+  type Letters,
+  type Renderer,
+} from "./renderer";
 
 const escaped = (text: string): string => harmless(text).replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 const round = (number: number): number => Math.round(number * 100) / 100;
@@ -18,7 +28,7 @@ const attributesText = (attributes: Attributes): string =>
 
 const unless = <T>(value: T, usual: T): T | undefined => (value === usual ? undefined : value);
 
-export class SvgPen implements Pen {
+export class SvgRenderer implements Renderer {
   private readonly parts: string[] = [];
   private clips = 0;
 

@@ -9,7 +9,7 @@ export interface Seen {
   whole_ns: number;
 }
 
-export interface Hands {
+export interface InputReceiver {
   seen(): Seen;
   look(span: TimeSpan): void;
   scroll(by: number): void;
@@ -29,49 +29,49 @@ const ZOOM_OF_WHEEL = 0.0018,
   CLICK = 4;
 const LINE = 18; // pixels, where a wheel counts lines
 
-function zoom(hands: Hands, factor: number, at?: number): void {
-  const { span, whole_ns } = hands.seen();
-  hands.look(zoomed(span, factor, at ?? (span.from + span.to) / 2, whole_ns));
+function zoom(receiver: InputReceiver, factor: number, at?: number): void {
+  const { span, whole_ns } = receiver.seen();
+  receiver.look(zoomed(span, factor, at ?? (span.from + span.to) / 2, whole_ns));
 }
 
-function move(hands: Hands, share: number): void {
-  const { span, whole_ns } = hands.seen();
-  hands.look(moved(span, share * (span.to - span.from), whole_ns));
+function move(receiver: InputReceiver, share: number): void {
+  const { span, whole_ns } = receiver.seen();
+  receiver.look(moved(span, share * (span.to - span.from), whole_ns));
 }
 
-const KEYS: Record<string, (hands: Hands) => void> = {
-  w: (hands) => zoom(hands, 1 / ZOOM_OF_KEY),
-  s: (hands) => zoom(hands, ZOOM_OF_KEY),
-  "+": (hands) => zoom(hands, 1 / ZOOM_OF_KEY),
-  "-": (hands) => zoom(hands, ZOOM_OF_KEY),
-  a: (hands) => move(hands, -MOVE_OF_KEY),
-  d: (hands) => move(hands, MOVE_OF_KEY),
-  Home: (hands) => hands.look(whole(hands.seen().whole_ns)),
-  ArrowUp: (hands) => hands.step(-1, 0),
-  ArrowDown: (hands) => hands.step(1, 0),
-  PageUp: (hands) => hands.step(-10, 0),
-  PageDown: (hands) => hands.step(10, 0),
-  ArrowLeft: (hands) => hands.step(0, -1),
-  ArrowRight: (hands) => hands.step(0, 1),
-  Enter: (hands) => hands.open(),
+const KEYS: Record<string, (receiver: InputReceiver) => void> = {
+  w: (receiver) => zoom(receiver, 1 / ZOOM_OF_KEY),
+  s: (receiver) => zoom(receiver, ZOOM_OF_KEY),
+  "+": (receiver) => zoom(receiver, 1 / ZOOM_OF_KEY),
+  "-": (receiver) => zoom(receiver, ZOOM_OF_KEY),
+  a: (receiver) => move(receiver, -MOVE_OF_KEY),
+  d: (receiver) => move(receiver, MOVE_OF_KEY),
+  Home: (receiver) => receiver.look(whole(receiver.seen().whole_ns)),
+  ArrowUp: (receiver) => receiver.step(-1, 0),
+  ArrowDown: (receiver) => receiver.step(1, 0),
+  PageUp: (receiver) => receiver.step(-10, 0),
+  PageDown: (receiver) => receiver.step(10, 0),
+  ArrowLeft: (receiver) => receiver.step(0, -1),
+  ArrowRight: (receiver) => receiver.step(0, 1),
+  Enter: (receiver) => receiver.open(),
 };
 
-function onWheel(event: WheelEvent, hands: Hands, x: number): void {
+function onWheel(event: WheelEvent, receiver: InputReceiver, x: number): void {
   if (x < LABELS) {
     return; // the browser scrolls the lanes
   }
   event.preventDefault();
   const unit = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? 1 : LINE;
   if (event.shiftKey) {
-    hands.scroll((event.deltaY === 0 ? event.deltaX : event.deltaY) * unit);
+    receiver.scroll((event.deltaY === 0 ? event.deltaX : event.deltaY) * unit);
   } else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
-    move(hands, (event.deltaX * unit) / (hands.seen().width - LABELS));
+    move(receiver, (event.deltaX * unit) / (receiver.seen().width - LABELS));
   } else {
-    zoom(hands, Math.exp(event.deltaY * unit * ZOOM_OF_WHEEL), timeAt(hands.seen(), x));
+    zoom(receiver, Math.exp(event.deltaY * unit * ZOOM_OF_WHEEL), timeAt(receiver.seen(), x));
   }
 }
 
-export function takeHands(canvas: HTMLCanvasElement, hands: Hands): void {
+export function listenToInput(canvas: HTMLCanvasElement, receiver: InputReceiver): void {
   let down: { x: number; y: number; isBrush: boolean; isMoved: boolean } | null = null;
   const at = (event: MouseEvent): [number, number] => {
     const area = canvas.getBoundingClientRect();
@@ -79,12 +79,12 @@ export function takeHands(canvas: HTMLCanvasElement, hands: Hands): void {
   };
   const brushTo = (x: number): TimeSpan => {
     const [begin, end] = [
-      timeAt(hands.seen(), Math.max(down?.x ?? 0, LABELS)),
-      timeAt(hands.seen(), Math.max(x, LABELS)),
+      timeAt(receiver.seen(), Math.max(down?.x ?? 0, LABELS)),
+      timeAt(receiver.seen(), Math.max(x, LABELS)),
     ];
     return { from: Math.max(Math.min(begin, end), 0), to: Math.max(begin, end) };
   };
-  canvas.addEventListener("wheel", (event) => onWheel(event, hands, at(event)[0]), { passive: false });
+  canvas.addEventListener("wheel", (event) => onWheel(event, receiver, at(event)[0]), { passive: false });
   canvas.addEventListener("pointerdown", (event) => {
     if (event.button === 0) {
       const [x, y] = at(event);
@@ -95,39 +95,39 @@ export function takeHands(canvas: HTMLCanvasElement, hands: Hands): void {
   canvas.addEventListener("pointermove", (event) => {
     const [x, y] = at(event);
     if (down === null) {
-      hands.hover(x, y);
+      receiver.hover(x, y);
       return;
     }
     down.isMoved ||= Math.hypot(x - down.x, y - down.y) > CLICK;
     if (down.isBrush) {
-      hands.brush(brushTo(x));
+      receiver.brush(brushTo(x));
     } else if (down.isMoved) {
-      move(hands, -event.movementX / (hands.seen().width - LABELS));
-      hands.scroll(-event.movementY);
+      move(receiver, -event.movementX / (receiver.seen().width - LABELS));
+      receiver.scroll(-event.movementY);
     }
   });
   const letGo = (): void => {
-    hands.brush(null);
+    receiver.brush(null);
     down = null;
   };
   canvas.addEventListener("pointerup", (event) => {
     const [x, y] = at(event);
     if (down?.isBrush === true && down.isMoved) {
-      hands.select(brushTo(x));
+      receiver.select(brushTo(x));
     } else if (down?.isMoved === false) {
-      hands.choose(x, y);
+      receiver.choose(x, y);
     }
     letGo();
   });
   canvas.addEventListener("pointercancel", letGo);
-  canvas.addEventListener("pointerleave", () => hands.leave());
-  canvas.addEventListener("dblclick", (event) => hands.enter(...at(event)));
+  canvas.addEventListener("pointerleave", () => receiver.leave());
+  canvas.addEventListener("dblclick", (event) => receiver.enter(...at(event)));
   canvas.addEventListener("keydown", (event) => {
     const does = KEYS[event.key];
     if (does !== undefined && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault();
       event.stopPropagation();
-      does(hands);
+      does(receiver);
     }
   });
 }

@@ -1,8 +1,8 @@
-// One way to draw for the screen and for a file: what is drawn with a CanvasPen (pen_canvas.ts) can be drawn with an SvgPen (pen_svg.ts), and looks the same.
+// One way to draw for the screen and for a file: what is drawn with a CanvasRenderer (pen_canvas.ts) can be drawn with an SvgRenderer (pen_svg.ts), and looks the same.
 //
-//   function drawLane(pen: Pen): void { pen.rect(0, 20, 300, 1, colour("line")); pen.text(4, 10, "cat[7]", { colour: colour("text") }, { isMiddle: true }); }
+//   function drawLane(renderer: Renderer): void { renderer.rect(0, 20, 300, 1, colour("line")); renderer.text(4, 10, "cat[7]", { colour: colour("text") }, { isMiddle: true }); }
 //
-// Colours are #rrggbb or #rrggbbaa, or what else CSS has where the pen has no pixels of its own. Lengths are CSS pixels.
+// Colours are #rrggbb or #rrggbbaa, or what else CSS has where the renderer has no pixels of its own. Lengths are CSS pixels.
 
 export interface Ink {
   colour: string;
@@ -20,7 +20,7 @@ export interface Letters {
   room?: number; // pixels: what does not fit is cut
 }
 
-export interface Pen {
+export interface Renderer {
   rect(x: number, y: number, width: number, height: number, fill: string): void; // there are many of them: no Ink is made for each
   hatch(x: number, y: number, width: number, height: number): void;
   line(x0: number, y0: number, x1: number, y1: number, ink: Ink): void;

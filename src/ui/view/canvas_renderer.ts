@@ -1,14 +1,24 @@
-// The pen for the screen. With pixels of its own it paints the rectangles that come before anything else there; then all of the canvas is its own.
+// The renderer for the screen. With pixels of its own it paints the rectangles that come before anything else there; then all of the canvas is its own.
 
 import { colour } from "../model/theme";
 import type { Pixels } from "./pixels";
-import { curvePath, cutText, FONT, HATCH, headPath, LETTERS_SIZE, type Ink, type Letters, type Pen } from "./pen";
+import {
+  curvePath,
+  cutText,
+  FONT,
+  HATCH,
+  headPath,
+  LETTERS_SIZE,
+  type Ink,
+  type Letters,
+  type Renderer,
+} from "./renderer";
 
 const LETTER_MIN = 5.5,
   LETTER_MAX = 12; // pixels, on average
 
 // What the context was told last is not told again: a picture has 100,000 rectangles, of few colours.
-export class CanvasPen implements Pen {
+export class CanvasRenderer implements Renderer {
   private fillStyle = "";
   private font = "";
   private alpha = -1;
@@ -164,20 +174,20 @@ function hatchPattern(context: CanvasRenderingContext2D): CanvasPattern | null {
 function hatchTile(ink: string): HTMLCanvasElement {
   const tile = document.createElement("canvas");
   tile.width = tile.height = HATCH;
-  const pen = tile.getContext("2d");
-  if (pen !== null) {
-    pen.strokeStyle = ink;
-    pen.beginPath();
+  const renderer = tile.getContext("2d");
+  if (renderer !== null) {
+    renderer.strokeStyle = ink;
+    renderer.beginPath();
     for (const [x, y] of [
       [-1, 1],
       [0, HATCH],
       [HATCH - 1, HATCH + 1],
     ] as const) {
       // the corners are of the neighbours' strokes
-      pen.moveTo(x, y);
-      pen.lineTo(y, x);
+      renderer.moveTo(x, y);
+      renderer.lineTo(y, x);
     }
-    pen.stroke();
+    renderer.stroke();
   }
   return tile;
 }

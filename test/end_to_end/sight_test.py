@@ -76,12 +76,15 @@ with context.wrap_socket(listener.accept()[0], server_side=True) as talk, open("
 os.wait()
 """
 
-# Writes a file by two operations of an io_uring.
+# Writes a file by two operations of an io_uring. With the argument "polled" the kernel takes them from the ring without a call.
 RING = r"""
-import ctypes, mmap, os, struct
+import ctypes, mmap, os, struct, sys, time
 IO_URING_SETUP, IO_URING_ENTER, WRITE, GETEVENTS, SQES = 425, 426, 23, 1, 0x10000000
 syscall = ctypes.CDLL(None, use_errno=True).syscall
+is_polled = sys.argv[1:] == ["polled"]
 params = ctypes.create_string_buffer(120)
+SQPOLL = WAKE = 2
+struct.pack_into("III", params, 8, SQPOLL if is_polled else 0, 0, 60_000)
 ring = syscall(IO_URING_SETUP, 4, params)
 assert ring >= 0, os.strerror(ctypes.get_errno())
 tail, array = struct.unpack_from("I", params, 44)[0], struct.unpack_from("I", params, 64)[0]
@@ -93,7 +96,9 @@ for i in range(2):
     struct.pack_into("BBHiQQI", entries, i * 64, WRITE, 0, 0, target, i * 1000, ctypes.addressof(text), 1000)
     struct.pack_into("I", queue, array + i * 4, i)
 struct.pack_into("I", queue, tail, 2)
-assert syscall(IO_URING_ENTER, ring, 2, 2, GETEVENTS, None, 0) == 2
+assert syscall(IO_URING_ENTER, ring, 2, 2, WAKE if is_polled else GETEVENTS, None, 0) == 2
+while os.path.getsize("target") < 2000:
+    time.sleep(0.01)
 """
 
 
@@ -198,18 +203,29 @@ class LostSightTest(FollowTest):
 
 
 class RingTest(support.EndToEndTest):
-    def test_the_report_says_who_does_io_that_is_not_seen(self):
+    def setUp(self):
+        super().setUp()
         with contextlib.suppress(FileNotFoundError), open("/proc/sys/kernel/io_uring_disabled", encoding="ascii") as disabled:
             if int(disabled.read()) == 2:
                 self.skipTest("kernel.io_uring_disabled is 2: nobody gets a ring here")
+
+    def unseen_ring(self, trace):
+        report = json.loads(subprocess.run([support.DYETRACE, "report", "--json", trace.path], check=True, capture_output=True).stdout)
+        finding, = (finding for finding in report["findings"] if finding["kind"] in ("unseen_ring", "polled_ring"))
+        self.assertEqual(1, len(trace.rows(finding["query"])))
+        return finding["text"]
+
+    def test_the_report_says_who_does_io_that_is_not_seen(self):
         trace = self.record("--", sys.executable, "-c", RING, cwd=self.folder)
         self.assertEqual(2000, os.path.getsize(self.path("target")))
         taken, = trace.rows("select sum(result) as taken from events where name = 'io_uring_enter'")
         self.assertEqual(2, taken["taken"])
-        report = json.loads(subprocess.run([support.DYETRACE, "report", "--json", trace.path], check=True, capture_output=True).stdout)
-        finding, = (finding for finding in report["findings"] if finding["kind"] == "unseen_ring")
-        self.assertIn("gave 2 operations to an io_uring", finding["text"])
-        self.assertEqual(1, len(trace.rows(finding["query"])))
+        self.assertIn("gave 2 operations to an io_uring", self.unseen_ring(trace))
+
+    def test_the_report_says_whose_ring_the_kernel_empties_without_a_call(self):
+        trace = self.record("--", sys.executable, "-c", RING, "polled", cwd=self.folder)
+        self.assertEqual(2000, os.path.getsize(self.path("target")))
+        self.assertIn("gave 2 operations to an io_uring, and others without a call (SQPOLL)", self.unseen_ring(trace))
 
 
 if __name__ == "__main__":

@@ -139,13 +139,24 @@ void add_sent_again(const Report& report, Candidates& out) {
 // Whatever else a report says of such a process, it may have read and written more.
 void add_unseen_rings(const Report& report, Candidates& out) {
     for (const UnseenRing& ring : report.unseen_rings) {
-        std::string text = fmt::format(
-            "{} gave {} to an io_uring: what they read, wrote, sent or received is not seen",
-            ring.process,
-            base::counted(ring.operations, "operation"));
-        out.push_back(
-            {.finding = {
-                 "unseen_ring", ring.process, std::move(text), 0, proof_of(report, ring.process)}});
+        const bool is_counted = ring.operations != 0;
+        std::string text = is_counted
+                               ? fmt::format(
+                                     "{} gave {} to an io_uring{}: what they read, wrote, sent or "
+                                     "received is not seen",
+                                     ring.process,
+                                     base::counted(ring.operations, "operation"),
+                                     ring.is_polled ? ", and others without a call (SQPOLL)" : "")
+                               : fmt::format(
+                                     "{} made an io_uring and gave nothing to it by a call: what "
+                                     "the kernel takes from it "
+                                     "without one (SQPOLL) is not seen",
+                                     ring.process);
+        out.push_back({.finding = {is_counted ? "unseen_ring" : "polled_ring",
+                                   ring.process,
+                                   std::move(text),
+                                   0,
+                                   proof_of(report, ring.process)}});
     }
 }
 

@@ -10,6 +10,9 @@ select * from retransmissions where object_id in (select object_id from events w
 -- statement unseen_ring: the calls that gave operations to a ring.
 select * from events where $who and name = 'io_uring_enter' and result > 0 order by start_ns
 
+-- statement polled_ring: the calls that made rings.
+select * from events where $who and name = 'io_uring_setup' and error is null order by start_ns
+
 -- statement sync_share: the syncs of the file.
 select * from events where $who and name in ('fsync', 'fdatasync', 'msync', 'sync_file_range') and path = $path order by start_ns
 

@@ -15,7 +15,7 @@ SELECT coalesce(p.process, '?') AS process, e.host, e.process_id, e.thread_id, e
        epoch_ns(e.time) AS start_ns, coalesce(e.duration_ns, 0) AS duration_ns, coalesce(e.on_cpu_ns, e.duration_ns, 0) AS on_cpu_ns,
        CASE WHEN e.error IS NULL THEN greatest(coalesce(e.bytes, m.bytes, 0), 0) ELSE 0 END AS bytes, e.state,
        e.transfer, _verb(e.name, e.transfer) AS verb,
-       CASE WHEN e.name = 'io_uring_enter' THEN greatest(e.result, 0) END AS submitted,
+       CASE WHEN e.name = 'io_uring_enter' THEN greatest(e.result, 0) WHEN e.name = 'io_uring_setup' AND e.error IS NULL THEN 0 END AS submitted,
        _target_label(e.name, e.object_type, e.path, e.local_port, e.remote_address, e.remote_port) AS target
 FROM _report_events e LEFT JOIN _report_processes p ON p.process_id = e.process_id
 LEFT JOIN _report_parts m ON m.parent_event_id = e.event_id
@@ -112,9 +112,13 @@ senders AS (SELECT process_id, process, target, object_id, sum(bytes) AS sent FR
 SELECT process, target, sum(segments), sum(a.bytes), coalesce(sum(timers), 0), sum(sent) FROM senders s JOIN again a USING (object_id)
 GROUP BY process_id, process, target HAVING sum(segments) >= 10 ORDER BY sum(segments) DESC, process, target LIMIT 2000
 
--- statement unseen_rings: who gave operations to an io_uring, where no event tells of them: process, operations. What the kernel takes from a ring without a call
--- (IORING_SETUP_SQPOLL) nobody counts.
-SELECT process, sum(submitted) FROM _report_sums GROUP BY process_id, process HAVING sum(submitted) > 0 ORDER BY sum(submitted) DESC, process LIMIT 2000
+-- statement unseen_rings: who gave operations to an io_uring, where no event tells of them: process, operations, whether the kernel empties the ring without a call,
+-- too (IORING_SETUP_SQPOLL: it is woken by calls when there was nothing for a while), which nobody counts. Who made a ring and gave nothing to it by a call has 0.
+WITH rings AS (SELECT process_id, process, sum(submitted) AS submitted FROM _report_sums GROUP BY process_id, process
+               HAVING sum(submitted) > 0 OR bool_or(name = 'io_uring_setup' AND error IS NULL)),
+polled AS (SELECT DISTINCT c.process_id FROM internal.raw_syscall_event e JOIN internal.contexts c USING (host_index, context_id)
+           JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall WHERE k.name = 'io_uring_enter' AND e.argument3 & {ring_enter_flags.IORING_ENTER_SQ_WAKEUP} <> 0)
+SELECT process, submitted, submitted = 0 OR process_id IN (FROM polled) FROM rings ORDER BY submitted DESC, process LIMIT 2000
 
 -- statement syncs: who waited for the disk: process, file, calls, total_ns, max_ns, length of the process in ns, whether it deleted the file.
 WITH s AS (SELECT process_id, process, target, sum(calls) AS calls, sum(total_ns) AS total_ns, max(max_ns) AS max_ns

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+#include <utility>
+
 #include "base/check.h"
 #include "base/sql_literal.h"
 #include "query/named_sql.h"
@@ -21,6 +24,14 @@ query::SqlPiece who(const analysis::Finding& finding) {
         "{}{} = {}", host, finding.kind == "blocked_thread" ? "tid" : "pid", proof.task)};
 }
 
+// What asks for nothing but whose events they are.
+constexpr std::pair<std::string_view, const std::string_view*> kOfProcess[] = {
+    {"sent_again", &sql::kFindingSentAgain},
+    {"blocked_thread", &sql::kFindingBlockedThread},
+    {"unseen_ring", &sql::kFindingUnseenRing},
+    {"polled_ring", &sql::kFindingPolledRing},
+};
+
 }  // namespace
 
 std::string proof_of(const analysis::Finding& finding) {
@@ -34,11 +45,10 @@ std::string proof_of(const analysis::Finding& finding) {
         return query::filled(sql::kFindingFailingCalls,
                              {{"who", who(finding)}, {"call", proof.call}, {"error", proof.error}});
     }
-    if (kind == "sent_again" || kind == "blocked_thread" || kind == "unseen_ring") {
-        return query::filled(kind == "sent_again"       ? sql::kFindingSentAgain
-                             : kind == "blocked_thread" ? sql::kFindingBlockedThread
-                                                        : sql::kFindingUnseenRing,
-                             {{"who", who(finding)}});
+    for (const auto& [each, statement] : kOfProcess) {
+        if (kind == each) {
+            return query::filled(*statement, {{"who", who(finding)}});
+        }
     }
     const bool is_sync = kind == "sync_share", is_small = kind == "small_transfers";
     CHECK(is_sync || is_small || kind == "repeated_opens", kind);

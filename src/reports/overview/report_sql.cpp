@@ -123,7 +123,7 @@ const ReportQuestion kQuestions[] = {
      ReportParts::kFindings,
      query::sql::kReportUnseenRings,
      [](analysis::Report& r, ReportCells c) {
-         r.unseen_rings.push_back({text(c[0]), number(c[1])});
+         r.unseen_rings.push_back({text(c[0]), number(c[1]), c[2] == "true"});
      }},
     {"syncs",
      ReportParts::kFindings,

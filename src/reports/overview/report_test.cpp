@@ -177,6 +177,27 @@ TEST(Findings, name_who_does_io_that_is_not_seen) {
               "order by start_ns");
 }
 
+TEST(Findings, name_who_has_a_ring_that_no_call_fills) {
+    analysis::Report report;
+    report.unseen_rings = {{"node[2]", 0, true}, {"mariadbd[3]", 1}, {"nginx[4]", 7, true}};
+    const auto findings = analysis::findings_of(report);
+    ASSERT_EQ(findings.size(), 3u);
+    EXPECT_EQ(
+        findings[0].text,
+        "node[2] made an io_uring and gave nothing to it by a call: what the kernel takes from "
+        "it without one (SQPOLL) is not seen");
+    EXPECT_EQ(proof_of(findings[0]),
+              "select * from events where pid = 2 and name = 'io_uring_setup' and error is null "
+              "order by start_ns");
+    EXPECT_EQ(
+        findings[1].text,
+        "mariadbd[3] gave 1 operation to an io_uring: what they read, wrote, sent or received "
+        "is not seen");
+    EXPECT_EQ(findings[2].text,
+              "nginx[4] gave 7 operations to an io_uring, and others without a call (SQPOLL): what "
+              "they read, wrote, sent or received is not seen");
+}
+
 TEST(Findings, name_the_cost_and_put_the_dearest_first) {
     analysis::Report report;
     report.small = {{"dd[1]", "read", "/it's", 40'000, 480'000, 30 * kMs, 50 * kMs}};

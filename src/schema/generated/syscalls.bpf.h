@@ -515,7 +515,7 @@ enum syscall_number {
     [335] = {.event_class = 0, .returns = 0}, /* uretprobe */ \
     [336] = {.event_class = 0, .returns = 0}, /* uprobe */ \
     [424] = {.fd = 1, .event_class = 5, .returns = 1, .special = SPECIAL_PIDFD, .capture[2] = 54, .narrow = 0xb, .flags = CALL_DECODED}, /* pidfd_send_signal */ \
-    [425] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* io_uring_setup */ \
+    [425] = {.event_class = 0, .returns = 3, .narrow = 0x1, .flags = CALL_DECODED}, /* io_uring_setup */ \
     [426] = {.fd = 1, .event_class = 0, .returns = 5, .capture[4] = 24, .narrow = 0xf, .flags = CALL_DECODED}, /* io_uring_enter */ \
     [427] = {.event_class = 0, .returns = 0, .narrow = 0xb}, /* io_uring_register */ \
     [428] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 3, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* open_tree */ \
@@ -890,7 +890,7 @@ enum syscall_number {
     [385] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .flags = CALL_DECODED}, /* io_pgetevents */ \
     [386] = {.event_class = 0, .returns = 0}, /* rseq */ \
     [424] = {.fd = 1, .event_class = 5, .returns = 1, .special = SPECIAL_PIDFD, .flags = CALL_DECODED}, /* pidfd_send_signal */ \
-    [425] = {.event_class = 0, .returns = 0}, /* io_uring_setup */ \
+    [425] = {.event_class = 0, .returns = 3, .flags = CALL_DECODED}, /* io_uring_setup */ \
     [426] = {.fd = 1, .event_class = 0, .returns = 5, .flags = CALL_DECODED}, /* io_uring_enter */ \
     [427] = {.event_class = 0, .returns = 0}, /* io_uring_register */ \
     [428] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* open_tree */ \
@@ -1716,7 +1716,7 @@ enum syscall_number {
     [292] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .capture[4] = 26, .capture[5] = 19, .flags = CALL_DECODED}, /* io_pgetevents */ \
     [293] = {.event_class = 0, .returns = 0, .narrow = 0xe}, /* rseq */ \
     [424] = {.fd = 1, .event_class = 5, .returns = 1, .special = SPECIAL_PIDFD, .capture[2] = 54, .narrow = 0xb, .flags = CALL_DECODED}, /* pidfd_send_signal */ \
-    [425] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* io_uring_setup */ \
+    [425] = {.event_class = 0, .returns = 3, .narrow = 0x1, .flags = CALL_DECODED}, /* io_uring_setup */ \
     [426] = {.fd = 1, .event_class = 0, .returns = 5, .capture[4] = 24, .narrow = 0xf, .flags = CALL_DECODED}, /* io_uring_enter */ \
     [427] = {.event_class = 0, .returns = 0, .narrow = 0xb}, /* io_uring_register */ \
     [428] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 3, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* open_tree */ \
@@ -2075,7 +2075,7 @@ enum syscall_number {
     [399] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .flags = CALL_DECODED}, /* io_pgetevents */ \
     [398] = {.event_class = 0, .returns = 0}, /* rseq */ \
     [424] = {.fd = 1, .event_class = 5, .returns = 1, .special = SPECIAL_PIDFD, .flags = CALL_DECODED}, /* pidfd_send_signal */ \
-    [425] = {.event_class = 0, .returns = 0}, /* io_uring_setup */ \
+    [425] = {.event_class = 0, .returns = 3, .flags = CALL_DECODED}, /* io_uring_setup */ \
     [426] = {.fd = 1, .event_class = 0, .returns = 5, .flags = CALL_DECODED}, /* io_uring_enter */ \
     [427] = {.event_class = 0, .returns = 0}, /* io_uring_register */ \
     [428] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* open_tree */ \

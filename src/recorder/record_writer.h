@@ -4,6 +4,7 @@
 //   TRY(writer.write(fact));                                 a generated record; its header and its `attachments` are filled in
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -34,7 +35,8 @@ class RecordWriter {
         const std::size_t at = attachments_.size();
         attachments_.resize(at + sizeof(header) + ((text.size() + 7) & ~std::size_t{7}));
         std::memcpy(attachments_.data() + at, &header, sizeof(header));
-        std::memcpy(attachments_.data() + at + sizeof(header), text.data(), text.size());
+        std::ranges::copy(std::as_bytes(std::span(text)),
+                          attachments_.begin() + static_cast<std::ptrdiff_t>(at + sizeof(header)));
     }
 
     template <typename Record>
@@ -50,7 +52,7 @@ class RecordWriter {
                          sequence_++};
         bytes_.resize(size);
         std::memcpy(bytes_.data(), &record, sizeof(record));
-        std::memcpy(bytes_.data() + sizeof(record), attachments_.data(), attachments_.size());
+        std::copy(attachments_.begin(), attachments_.end(), bytes_.begin() + sizeof(record));
         attachments_.clear();
         return append_(bytes_);
     }

@@ -110,7 +110,17 @@ TEST_F(Aio, a_completion_that_failed_has_no_bytes) {
     EXPECT_EQ(read.bytes(), std::nullopt);
 }
 
-// What a ring carries is not seen, as coverage says; who enters one is. Also where making one is forbidden.
+// What a ring carries is not seen, as coverage says; who makes one and who enters one is. Also where making one is forbidden.
+TEST_F(Aio, who_makes_a_ring_is_seen) {
+    Shared<long> made;
+    const Trace trace = record([&] {
+        io_uring_params params{};
+        *made = syscall(SYS_io_uring_setup, 4, &params);
+        *made = *made < 0 ? -errno : *made;
+    });
+    EXPECT_EQ(trace.only("io_uring_setup").result(), *made);
+}
+
 TEST_F(Aio, what_is_no_ring_cannot_be_entered) {
     Shared<int> fd;
     const Trace trace = record([&] {

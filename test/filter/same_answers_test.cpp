@@ -1,4 +1,5 @@
 // Statements over random events: what is counted while events are drained gives the answer that SQL gives of the stored trace.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,7 +42,15 @@ const std::vector<std::string> kAggregates = {"count(*)",
                                               "count(*) FILTER (WHERE bytes > 0)",
                                               "max(comm)",
                                               "sum(bytes // 3)",
-                                              "approx_count_distinct(pid)"};
+                                              "approx_count_distinct(pid)",
+                                              "count(*) * 100.0 / sum(count(*)) OVER ()",
+                                              "rank() OVER (ORDER BY count(*), sum(fd))"};
+// What asks the rows of a statement again.
+const std::vector<std::string> kAround = {
+    "WITH part AS ({}) SELECT *, (SELECT count(*) FROM part) AS n FROM part",
+    "SELECT count(*), count(COLUMNS(*)) FROM ({})",
+    "WITH part AS ({}) SELECT * FROM part UNION ALL SELECT * FROM part",
+    "SELECT * FROM ({}) ORDER BY ALL LIMIT 3"};
 const std::vector<std::string> kMore = {
     "bytes // 2 = 1", "length(comm) > 3", "path SIMILAR TO '.*a.*'"};
 
@@ -70,7 +79,7 @@ class Statements {
         if (counted > 0 && cases_.chance(30)) {
             text += " HAVING count(*) > 1";
         }
-        return text;
+        return cases_.chance(25) ? fmt::format(fmt::runtime(one_of(kAround)), text) : text;
     }
 
   private:
@@ -158,6 +167,11 @@ TEST(LivePlan, says_what_it_does_not_take) {
     EXPECT_NE(refusal_of("SELECT 1 FROM events; SELECT 2 FROM events"), "");
     EXPECT_NE(refusal_of("SELECT * FROM events").find("name the columns"), std::string::npos);
     EXPECT_NE(refusal_of("SELECT time FROM events").find("stored traces"), std::string::npos);
+    EXPECT_NE(refusal_of("SELECT pid FROM events WHERE fd > (SELECT 3)").find("only around it"),
+              std::string::npos);
+    EXPECT_NE(refusal_of("SELECT pid FROM events UNION SELECT tid FROM events").find("by WITH"),
+              std::string::npos);
+    EXPECT_NE(refusal_of("WITH part AS (SELECT pid FROM events) SELECT bites FROM part"), "");
 }
 
 TEST(LivePlan, counts_at_the_probe_what_it_can) {
@@ -170,6 +184,18 @@ TEST(LivePlan, counts_at_the_probe_what_it_can) {
     EXPECT_EQ(grouping.aggregates.size(), 2u);  // the sum has the average's count
     const std::vector<std::string> lines = plan.value().explanation();
     EXPECT_NE(lines.at(1).find("comm"), std::string::npos);  // WHERE's last part is decided later
+}
+
+TEST(LivePlan, counts_a_part_of_a_statement_at_the_probe) {
+    const auto plan = query::LivePlan::of(
+        "WITH calls AS (SELECT comm, count(*) AS n, sum(count(*)) OVER () AS whole FROM events "
+        "WHERE class = 'file' GROUP BY comm) SELECT comm, n * 100.0 / whole AS share, "
+        "n = (SELECT max(n) FROM calls) AS is_most FROM calls ORDER BY share DESC");
+    ASSERT_TRUE(plan.ok()) << plan.error().text();
+    const filter::Grouping& grouping = plan.value().grouping();
+    EXPECT_EQ(grouping.where.to_sql(), "class = 'file'");
+    EXPECT_EQ(grouping.keys.size(), 1u);
+    EXPECT_EQ(grouping.aggregates.size(), 1u);
 }
 
 }  // namespace

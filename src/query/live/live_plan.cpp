@@ -36,7 +36,9 @@ class LivePlan::Maker {
         TRY(find_select());
         TRY(source_, LiveSource::of(select_, plan_.engine_, find));
         plan_.watched_ = source_.watched();
-        TRY(const std::string statement, plan_.engine_.text_of(with_select(select_)));
+        TRY(const std::string whole, plan_.engine_.text_of(with_select(select_)));
+        TRY(plan_.engine_.columns_of(whole));  // the statement is one of SQL's
+        TRY(const std::string statement, plan_.engine_.text_of(of_select(select_)));
         TRY(const auto columns, plan_.engine_.columns_of(statement));
         TRY(aggregate_names_, names_of_aggregates());
         name_items(columns);
@@ -51,22 +53,34 @@ class LivePlan::Maker {
     }
 
   private:
-    // select_ is the statement's node.
+    // select_ is the part of the statement that reads events; of one in which none does, all of it.
     Result<void> find_select() {
         const std::vector<Json>& statements = tree_.items_at("statements");
         const Json* const node = statements.size() == 1 ? statements[0].find("node") : nullptr;
-        if (node == nullptr || text_at(*node, "type") != "SELECT_NODE") {
+        if (node == nullptr) {
             return no_question("live takes one SELECT over events");
         }
-        select_ = *node;
+        std::vector<Json> readers;
+        each_node(*node, [&](const Json& part) {
+            if (text_at(part, "type") == "SELECT_NODE" && LiveSource::reads(part)) {
+                readers.push_back(part);
+            }
+            return true;
+        });
+        if (readers.size() > 1 || (readers.empty() && text_at(*node, "type") != "SELECT_NODE")) {
+            return no_question(
+                "live takes one SELECT over events: name it by WITH, and ask it again");
+        }
+        reader_ = readers.empty() ? *node : readers[0];
+        select_ = reader_;
+        std::string refused;
         const Json* const ctes = select_.find("cte_map");
         if (ctes != nullptr && !ctes->items_at("map").empty()) {
-            return no_question("live takes no WITH yet");
+            refused = "the SELECT over events stands in the WITH, and not below one";
         }
-        std::string refused;
         each_node(select_, [&](const Json& part) {
             if (text_at(part, "class") == "SUBQUERY") {
-                refused = "live takes no sub-query yet";
+                refused = "live takes no sub-query within the SELECT over events: only around it";
             }
             return true;
         });
@@ -170,9 +184,6 @@ class LivePlan::Maker {
     bool can_be_counted() const {
         bool all = true, any = false;
         each_node(select_, [&](const Json& node) {
-            if (text_at(node, "class") == "WINDOW") {
-                all = false;
-            }
             if (!is_aggregate(node)) {
                 return true;
             }
@@ -353,15 +364,22 @@ class LivePlan::Maker {
         from.set("alias", alias.empty() ? source_.table() : alias);
         from.set("table_name", plan_.repeats_rows_ ? kRepeated : kCounted);
         answer.set("from_table", std::move(from));
-        TRY(plan_.answer_, plan_.engine_.text_of(with_select(std::move(answer))));
+        TRY(plan_.answer_, plan_.engine_.text_of(with_select(answer)));
         if (plan_.repeats_rows_) {
             plan_.grouping_.aggregates = {{AggregateKind::kCount, filter::integer_constant(1)}};
         }
         return {};
     }
 
-    // The statement with another node.
-    Json with_select(Json select) const {
+    // The statement with something else in place of what reads events.
+    Json with_select(const Json& select) const {
+        return changed(tree_, [&](const Json& node) {
+            return node == reader_ ? std::optional(select) : std::nullopt;
+        });
+    }
+
+    // A statement that is nothing but this node.
+    Json of_select(Json select) const {
         Json statement = tree_.items_at("statements")[0];
         statement.set("node", std::move(select));
         Json tree = tree_;
@@ -391,7 +409,7 @@ class LivePlan::Maker {
     }
 
     LivePlan& plan_;
-    Json tree_, select_;
+    Json tree_, reader_, select_;  // select_ is what becomes of reader_, which is a part of tree_
     LiveSource source_;
     std::set<std::string> aggregate_names_;
     std::vector<std::pair<Json, std::string>> key_trees_;

@@ -8,7 +8,8 @@
 // count, sum, min, max and avg are counted; where a statement has another aggregate, or none, its columns are the keys, and each of
 // their rows stands in the answer as often as it was counted. A part of WHERE that no condition can say (filter/parser.h) is decided
 // after it, on its columns, which are keys. So every SELECT over `events` alone has an answer, and it is the one that a stored trace
-// gives; what differs is how much is counted at the probe, and explanation() says so.
+// gives; what differs is how much is counted at the probe, and explanation() says so. It may be a part of a larger statement, by WITH or
+// in its FROM: the rest of it is the answer's.
 #pragma once
 
 #include <cstdint>

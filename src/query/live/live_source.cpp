@@ -215,7 +215,21 @@ void name_members(Json& select) {
     select.set("select_list", std::move(items));
 }
 
+bool is_events(const Json& from) {
+    return text_at(from, "type") == "BASE_TABLE" && text_at(from, "table_name") == "events";
+}
+
+bool is_read(const Json* from) {
+    return from != nullptr && (is_events(*from) || is_probe(from) ||
+                               (text_at(*from, "type") == "JOIN" &&
+                                (is_read(from->find("left")) || is_read(from->find("right")))));
+}
+
 }  // namespace
+
+bool LiveSource::reads(const Json& select) {
+    return is_read(select.find("from_table"));
+}
 
 Result<LiveSource> LiveSource::of(Json& select,
                                   store::StatementEngine& engine,
@@ -235,9 +249,7 @@ Result<LiveSource> LiveSource::of(Json& select,
         return source;
     }
     const Json* const sample = from == nullptr ? nullptr : from->find("sample");
-    const bool is_plain = from != nullptr && text_at(*from, "type") == "BASE_TABLE" &&
-                          text_at(*from, "table_name") == "events";
-    if (!is_plain || (sample != nullptr && !sample->is_null())) {
+    if (from == nullptr || !is_events(*from) || (sample != nullptr && !sample->is_null())) {
         return no_question(
             fmt::format("live takes a SELECT whose FROM is events or a probe ({}('…')), or two "
                         "probes that are joined, and nothing else yet",

@@ -26,6 +26,9 @@ using filter::FindProbe;
 
 class LiveSource {
   public:
+    // Whether the FROM of a SELECT node itself names events or a probe.
+    static bool reads(const base::Json& select);
+
     // Changes a SELECT node so that DuckDB takes it. kInvalidArgument: it is about something else.
     static Result<LiveSource> of(base::Json& select,
                                  store::StatementEngine& engine,

@@ -55,6 +55,14 @@ class LiveTest(support.EndToEndTest):
         self.assertEqual(in_kernel + here, 2 * CALLS)
         self.assertGreater(in_kernel, CALLS)  # here those of which the kernel did not know the file's name yet
 
+    def test_a_statement_asks_again_what_was_counted(self):
+        row, = self.rows(
+            f"WITH calls AS (SELECT tid, count(*) AS n FROM events WHERE {self.where_read()} GROUP BY tid) "
+            "SELECT count(*) AS threads, sum(n) AS calls, max(n / (SELECT sum(n) FROM calls)) AS share FROM calls",
+            *self.reads(1000),
+        )
+        self.assertEqual(row, {"threads": 2, "calls": 2000, "share": 0.5})
+
     def test_answers_add_up_where_they_are_to(self):
         rows = self.rows("--total", "--every", "50ms", f"SELECT count(*) AS calls FROM events WHERE {self.where_read()}", *self.reads())
         calls = [row["calls"] for row in rows]

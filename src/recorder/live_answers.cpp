@@ -1,5 +1,6 @@
 #include "recorder/live_answers.h"
 
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -93,6 +94,11 @@ Result<void> LiveAnswers::say(const LiveWindow& window, const filter::Groups& gr
                              "\n";
     const Result<void> written = base::write_all(windows_, base::bytes_of(line));
     return written.ok() ? written : Error(ErrorCode::kUnavailable, "nobody reads the answers");
+}
+
+bool LiveAnswers::ended() const {
+    pollfd windows{windows_.get(), 0, 0};
+    return ::poll(&windows, 1, 0) == 1 && (windows.revents & POLLERR) != 0;
 }
 
 int LiveAnswers::end() {

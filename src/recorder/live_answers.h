@@ -42,6 +42,8 @@ class LiveAnswers {
     const std::optional<filter::Grouping>& grouping() const { return grouping_; }
     pid_t pid() const { return pid_; }
 
+    // It reads no more windows.
+    bool ended() const;
     // kUnavailable: it has ended.
     Result<void> say(const LiveWindow& window, const filter::Groups& groups);
 

@@ -63,6 +63,19 @@ class LiveTest(support.EndToEndTest):
         )
         self.assertEqual(row, {"threads": 2, "calls": 2000, "share": 0.5})
 
+    def test_it_ends_when_something_holds(self):
+        started = "SELECT count(*) AS started FROM events WHERE name = 'execve' AND error IS NULL"
+        shell = ("--", "sh", "-c", "for i in 1 2 3 4 5; do /bin/true; done; echo done")
+        done = self.live("--json", "--total", "--every", "10ms", "--until", "started > 3", started, *shell)
+        lines = done.stdout.splitlines()
+        self.assertEqual(lines.count("done"), 1, lines)  # whatever runs goes on until it ends
+        *before, last = [json.loads(line)["started"] for line in lines if line != "done"]
+        self.assertGreater(last, 3)
+        self.assertTrue(all(count <= 3 for count in before), lines)
+        refused = self.live("--every", "10ms", "--until", "ended > 3", started, "--", "true", status=2)
+        self.assertEqual((refused.stdout, refused.stderr.count("\n")), ("", 1), refused.stderr)
+        self.assertIn("ended", refused.stderr)
+
     def test_answers_add_up_where_they_are_to(self):
         rows = self.rows("--total", "--every", "50ms", f"SELECT count(*) AS calls FROM events WHERE {self.where_read()}", *self.reads())
         calls = [row["calls"] for row in rows]

@@ -198,5 +198,22 @@ TEST(LivePlan, counts_a_part_of_a_statement_at_the_probe) {
     EXPECT_EQ(grouping.aggregates.size(), 1u);
 }
 
+TEST(LivePlan, says_whether_a_row_of_an_answer_has_something) {
+    auto plan = query::LivePlan::of("SELECT comm, count(*) AS calls FROM events GROUP BY comm");
+    ASSERT_TRUE(plan.ok()) << plan.error().text();
+    query::LivePlan& made = plan.value();
+    EXPECT_FALSE(made.has_row("calls > 1").value());  // there is none yet
+    const std::vector<filter::Group> groups{{{std::string("cat")}, {{.count = 3, .value = 0}}},
+                                            {{std::string("dog")}, {{.count = 1, .value = 0}}}};
+    ASSERT_TRUE(
+        made.answer(groups, std::nullopt, [](store::Rows&) { return Result<void>(); }).ok());
+    EXPECT_TRUE(made.has_row("calls > 1").value());
+    EXPECT_TRUE(made.has_row("comm = 'dog' -- and no other").value());
+    EXPECT_FALSE(made.has_row("comm = 'dog' AND calls > 1").value());
+    EXPECT_FALSE(made.has_row("NULL").value());
+    EXPECT_EQ(made.has_row("bites > 1").error().code(), ErrorCode::kInvalidArgument);
+    EXPECT_FALSE(made.has_row("1) FROM events; DROP TABLE events; --").ok());
+}
+
 }  // namespace
 }  // namespace dyetrace

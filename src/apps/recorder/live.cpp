@@ -34,7 +34,7 @@ namespace {
 struct LiveArguments {
     TargetOptions targets;
     std::string statement;
-    std::string every;
+    std::string every, until;
     bool json = false, csv = false;
     bool adds_up = false;
     bool explains = false;
@@ -76,6 +76,9 @@ std::vector<std::string> answer_options(const LiveArguments& arguments) {
                                                      : "table"};
     if (!arguments.every.empty()) {
         options.emplace_back("--stream");
+    }
+    if (!arguments.until.empty()) {
+        options.insert(options.end(), {"--until", arguments.until});
     }
     if (arguments.explains) {
         options.emplace_back("--explain");
@@ -132,6 +135,9 @@ Result<std::optional<int>> watch(const LiveArguments& arguments,
         listener.wait(
             every.count() == 0 ? 100 : static_cast<int>(std::clamp<std::int64_t>(left_ms, 1, 100)));
         counter->drain();
+        if (answers.ended()) {  // --until holds, or nobody reads
+            break;
+        }
         last = listener.ended();
         if (last) {
             TRY(counter->end());
@@ -204,9 +210,15 @@ void add_live(CLI::App& app, int& exit_status) {
             ->required()
             ->type_name("SQL");
     add_target_options(*verb, arguments->targets);
-    verb->add_option(
-            "--every", arguments->every, "Answer again and again, for each stretch of time")
-        ->type_name("TIME");
+    CLI::Option* const every =
+        verb->add_option(
+                "--every", arguments->every, "Answer again and again, for each stretch of time")
+            ->type_name("TIME");
+    verb->add_option("--until",
+                     arguments->until,
+                     "End after the first answer with a row for which this holds")
+        ->type_name("CONDITION")
+        ->needs(every);
     verb->add_flag("--total", arguments->adds_up, "Each answer is about all since the beginning");
     verb->add_flag("--json", arguments->json, "One JSON object per row");
     verb->add_flag("--csv", arguments->csv, "CSV with a header line");

@@ -30,6 +30,7 @@ constexpr int kPlanDescriptor = 3;
 struct LiveAnswerArguments {
     std::string statement;
     std::string format = "table";
+    std::string until;       // a condition on a row of an answer, after which no other is said
     bool is_stream = false;  // of windows
     bool explains = false;
 };
@@ -65,8 +66,14 @@ class Answers {
                          is_dated ? std::optional(end_ns) : std::nullopt,
                          [&](store::Rows& rows) { return write(rows); }));
         ++windows_;
+        if (!arguments_.until.empty()) {
+            TRY(ended_, plan_.has_row(arguments_.until));
+        }
         return {};
     }
+
+    // What was to hold does.
+    bool ended() const { return ended_; }
 
   private:
     Result<void> write(store::Rows& rows) {
@@ -93,7 +100,7 @@ class Answers {
     const LiveAnswerArguments& arguments_;
     query::LivePlan plan_;
     store::RowFormat format_ = store::RowFormat::kTable;
-    bool redraws_ = false;
+    bool redraws_ = false, ended_ = false;
     std::uint64_t windows_ = 0;
 };
 
@@ -120,6 +127,9 @@ Result<void> answer(const LiveAnswerArguments& arguments) {
         query::LivePlan::of(arguments.statement, [&](const filter::ProbeQuestion& question) {
             return types_of(plan_file, question);
         }));
+    if (!arguments.until.empty()) {
+        TRY(plan.has_row(arguments.until));  // before anything is watched
+    }
     if (arguments.explains) {
         for (const std::string& line : plan.explanation()) {
             fmt::print("{}\n", line);
@@ -133,7 +143,7 @@ Result<void> answer(const LiveAnswerArguments& arguments) {
     char* line = nullptr;
     std::size_t size = 0;
     Result<void> said;
-    while (said.ok() && ::getline(&line, &size, stdin) > 0) {
+    while (said.ok() && !answers.ended() && ::getline(&line, &size, stdin) > 0) {
         said = answers.say(line);
     }
     std::free(line);
@@ -157,6 +167,7 @@ void add_live_answer(CLI::App& app, int& exit_status) {
     auto arguments = std::make_shared<LiveAnswerArguments>();
     CLI::App* verb = app.add_subcommand("live-answer", "")->group("");
     verb->add_option("--format", arguments->format);
+    verb->add_option("--until", arguments->until);
     verb->add_flag("--stream", arguments->is_stream);
     verb->add_flag("--explain", arguments->explains);
     verb->add_option("statement", arguments->statement)->required();

@@ -474,4 +474,17 @@ Result<void> LivePlan::answer(const std::vector<filter::Group>& groups,
                        each);
 }
 
+Result<bool> LivePlan::has_row(const std::string& condition) {
+    const std::string select = fmt::format(
+        "SELECT coalesce(bool_or(({}\n)::BOOLEAN), false) FROM ({})", condition, answer_);
+    TRY(engine_.columns_of(select));
+    bool has = false;
+    TRY(engine_.ask(select, [&](store::Rows& rows) -> Result<void> {
+        TRY(const std::span<const store::Cell> row, rows.next());
+        has = !row.empty() && row[0].text == "true";
+        return {};
+    }));
+    return has;
+}
+
 }  // namespace dyetrace::query

@@ -42,6 +42,9 @@ class LivePlan {
                         std::optional<std::int64_t> window_end,
                         const std::function<Result<void>(store::Rows&)>& each);
 
+    // Whether a row of the last answer has what an expression over its columns asks for. kInvalidArgument: it is none.
+    Result<bool> has_row(const std::string& condition);
+
   private:
     class Maker;
     explicit LivePlan(store::StatementEngine engine) : engine_(std::move(engine)) {}

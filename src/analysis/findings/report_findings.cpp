@@ -139,24 +139,24 @@ void add_sent_again(const Report& report, Candidates& out) {
 // Whatever else a report says of such a process, it may have read and written more.
 void add_unseen_rings(const Report& report, Candidates& out) {
     for (const UnseenRing& ring : report.unseen_rings) {
-        const bool is_counted = ring.operations != 0;
-        std::string text = is_counted
-                               ? fmt::format(
-                                     "{} gave {} to an io_uring{}: what they read, wrote, sent or "
-                                     "received is not seen",
-                                     ring.process,
-                                     base::counted(ring.operations, "operation"),
-                                     ring.is_polled ? ", and others without a call (SQPOLL)" : "")
-                               : fmt::format(
-                                     "{} made an io_uring and gave nothing to it by a call: what "
-                                     "the kernel takes from it "
-                                     "without one (SQPOLL) is not seen",
-                                     ring.process);
-        out.push_back({.finding = {is_counted ? "unseen_ring" : "polled_ring",
-                                   ring.process,
-                                   std::move(text),
-                                   0,
-                                   proof_of(report, ring.process)}});
+        const auto add = [&](const char* kind, const std::string& what) {
+            out.push_back({.finding = {kind,
+                                       ring.process,
+                                       ring.process + " " + what,
+                                       0,
+                                       proof_of(report, ring.process)}});
+        };
+        if (ring.operations == 0) {
+            add("polled_ring",
+                "made an io_uring and gave nothing to it by a call: what the kernel takes from it "
+                "without one (SQPOLL) is not seen");
+        } else {
+            add("unseen_ring",
+                fmt::format(
+                    "gave {} to an io_uring{}: what they read, wrote, sent or received is not seen",
+                    base::counted(ring.operations, "operation"),
+                    ring.is_polled ? ", and others without a call (SQPOLL)" : ""));
+        }
     }
 }
 

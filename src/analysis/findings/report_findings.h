@@ -27,8 +27,7 @@ struct Proof {
 
 struct Finding {
     std::string
-        kind;  // killed_by_signal, sync_share, small_transfers, repeated_opens, failing_calls, blocked_thread, sent_again, unseen_ring,
-    // polled_ring
+        kind;  // killed_by_signal, sync_share, small_transfers, repeated_opens, failing_calls, blocked_thread, sent_again, unseen_ring, polled_ring
     std::string
         process;  // "postgres[812]", of several hosts "db1:postgres[812]"; of blocked_thread the thread
     std::string text;           // one sentence, no full stop

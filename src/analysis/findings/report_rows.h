@@ -149,8 +149,7 @@ struct SentAgain {
 struct UnseenRing {
     std::string process;
     std::uint64_t operations = 0;
-    bool is_polled =
-        false;  // the kernel takes others without a call; if there were no operations, it may do so
+    bool is_polled = false;  // the kernel takes others without a call, or may if there are none
 };
 
 struct Report {

@@ -36,10 +36,12 @@ class LivePlan::Maker {
         TRY(find_select());
         TRY(source_, LiveSource::of(select_, plan_.engine_, find));
         plan_.watched_ = source_.watched();
-        TRY(const std::string whole, plan_.engine_.text_of(with_select(select_)));
-        TRY(plan_.engine_.columns_of(whole));  // the statement is one of SQL's
         TRY(const std::string statement, plan_.engine_.text_of(of_select(select_)));
         TRY(const auto columns, plan_.engine_.columns_of(statement));
+        TRY(const std::string whole, plan_.engine_.text_of(with_select(select_)));
+        if (whole != statement) {
+            TRY(plan_.engine_.columns_of(whole));  // what is around it is SQL, too
+        }
         TRY(aggregate_names_, names_of_aggregates());
         name_items(columns);
         push_condition();
@@ -323,19 +325,14 @@ class LivePlan::Maker {
     }
 
     Result<std::string> expression_text(const Json& node) {
-        TRY(Json tree, plan_.engine_.tree_of("SELECT 1"));
+        TRY(const Json tree, plan_.engine_.tree_of("SELECT 1"));
         Json items = Json::array();
         Json item = node;
         item.set("alias", "");
         items.append(std::move(item));
-        Json statement = tree.items_at("statements")[0];
-        Json select = *statement.find("node");
+        Json select = *tree.items_at("statements")[0].find("node");
         select.set("select_list", std::move(items));
-        statement.set("node", std::move(select));
-        Json statements = Json::array();
-        statements.append(std::move(statement));
-        tree.set("statements", std::move(statements));
-        TRY(const std::string text, plan_.engine_.text_of(tree));
+        TRY(const std::string text, plan_.engine_.text_of(of_select(std::move(select))));
         return text.substr(std::string_view("SELECT ").size());
     }
 

@@ -202,6 +202,7 @@ TEST(LivePlan, says_whether_a_row_of_an_answer_has_something) {
     auto plan = query::LivePlan::of("SELECT comm, count(*) AS calls FROM events GROUP BY comm");
     ASSERT_TRUE(plan.ok()) << plan.error().text();
     query::LivePlan& made = plan.value();
+    ASSERT_TRUE(made.keep_answers().ok());
     EXPECT_FALSE(made.has_row("calls > 1").value());  // there is none yet
     const std::vector<filter::Group> groups{{{std::string("cat")}, {{.count = 3, .value = 0}}},
                                             {{std::string("dog")}, {{.count = 1, .value = 0}}}};
@@ -213,6 +214,42 @@ TEST(LivePlan, says_whether_a_row_of_an_answer_has_something) {
     EXPECT_FALSE(made.has_row("NULL").value());
     EXPECT_EQ(made.has_row("bites > 1").error().code(), ErrorCode::kInvalidArgument);
     EXPECT_FALSE(made.has_row("1) FROM events; DROP TABLE events; --").ok());
+}
+
+TEST(LivePlan, looks_at_the_rows_that_it_handed_out) {
+    auto plan = query::LivePlan::of(
+        "SELECT comm, count(*) AS calls, uuid()::VARCHAR AS id FROM events GROUP BY comm ORDER BY "
+        "comm DESC");
+    ASSERT_TRUE(plan.ok()) << plan.error().text();
+    query::LivePlan& made = plan.value();
+    ASSERT_TRUE(made.keep_answers().ok());
+    const std::vector<filter::Group> groups{{{std::string("cat")}, {{.count = 3, .value = 0}}},
+                                            {{std::string("dog")}, {{.count = 1, .value = 0}}}};
+    std::vector<std::string> last;
+    for (int i = 0; i < 2; ++i) {
+        std::vector<std::string> seen;
+        ASSERT_TRUE(made.answer(groups,
+                                std::nullopt,
+                                [&](store::Rows& rows) -> Result<void> {
+                                    while (true) {
+                                        TRY(const std::span<const store::Cell> row, rows.next());
+                                        if (row.empty()) {
+                                            return {};
+                                        }
+                                        seen.push_back(fmt::format("{} {}", row[0].text, row[2].text));
+                                    }
+                                })
+                        .ok());
+        ASSERT_EQ(seen.size(), 2u);
+        EXPECT_TRUE(seen[0].starts_with("dog"));
+        for (const std::string& row : seen) {
+            EXPECT_TRUE(made.has_row("comm || ' ' || id = '" + row + "'").value()) << row;
+        }
+        for (const std::string& row : last) {
+            EXPECT_FALSE(made.has_row("comm || ' ' || id = '" + row + "'").value()) << row;
+        }
+        last = std::move(seen);
+    }
 }
 
 }  // namespace

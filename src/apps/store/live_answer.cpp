@@ -128,6 +128,7 @@ Result<void> answer(const LiveAnswerArguments& arguments) {
             return types_of(plan_file, question);
         }));
     if (!arguments.until.empty()) {
+        TRY(plan.keep_answers());
         TRY(plan.has_row(arguments.until));  // before anything is watched
     }
     if (arguments.explains) {

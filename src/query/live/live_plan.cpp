@@ -24,6 +24,7 @@ using filter::Expression;
 constexpr const char* kCounted =
     "_counted";  // a row per group: keys, then _cN and _vN of each aggregate
 constexpr const char* kRepeated = "_repeated";  // each of them as often as it was counted
+constexpr const char* kAnswer = "_answer";      // the last one, where it is kept
 
 }  // namespace
 
@@ -463,17 +464,27 @@ Result<void> LivePlan::answer(const std::vector<filter::Group>& groups,
     }
     TRY(engine_.define(fmt::format("DELETE FROM {}", kCounted)));
     TRY(engine_.fill(kCounted, rows));
+    if (keeps_answers_) {
+        TRY(engine_.define(fmt::format("DELETE FROM {0}; INSERT INTO {0} {1}", kAnswer, answer_)));
+    }
+    const std::string select = keeps_answers_ ? fmt::format("FROM {}", kAnswer) : answer_;
     return engine_.ask(window_end ? fmt::format("SELECT make_timestamp_ns({}) AS window_end, * "
                                                 "FROM ({})",
                                                 *window_end,
-                                                answer_)
-                                  : answer_,
+                                                select)
+                                  : select,
                        each);
 }
 
+Result<void> LivePlan::keep_answers() {
+    TRY(engine_.define(fmt::format("CREATE TABLE {} AS FROM ({}) LIMIT 0", kAnswer, answer_)));
+    keeps_answers_ = true;
+    return {};
+}
+
 Result<bool> LivePlan::has_row(const std::string& condition) {
-    const std::string select = fmt::format(
-        "SELECT coalesce(bool_or(({}\n)::BOOLEAN), false) FROM ({})", condition, answer_);
+    const std::string select =
+        fmt::format("SELECT coalesce(bool_or(({}\n)::BOOLEAN), false) FROM {}", condition, kAnswer);
     TRY(engine_.columns_of(select));
     bool has = false;
     TRY(engine_.ask(select, [&](store::Rows& rows) -> Result<void> {

@@ -42,7 +42,9 @@ class LivePlan {
                         std::optional<std::int64_t> window_end,
                         const std::function<Result<void>(store::Rows&)>& each);
 
-    // Whether a row of the last answer has what an expression over its columns asks for. kInvalidArgument: it is none.
+    // From here on the last answer is kept, so that has_row() looks at the very rows that were handed out. Of two columns with one name the second gets another.
+    Result<void> keep_answers();
+    // Whether a row of the last answer, which is kept, has what an expression over its columns asks for. kInvalidArgument: it is none.
     Result<bool> has_row(const std::string& condition);
 
   private:
@@ -53,7 +55,7 @@ class LivePlan {
     filter::Grouping grouping_;
     std::vector<std::string> watched_, key_names_;
     std::string answer_;
-    bool repeats_rows_ = false;
+    bool repeats_rows_ = false, keeps_answers_ = false;
 };
 
 }  // namespace dyetrace::query

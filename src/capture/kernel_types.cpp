@@ -1,15 +1,18 @@
 #include "capture/kernel_types.h"
 
 #include <bpf/btf.h>
+#include <fmt/format.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "base/file.h"
@@ -17,7 +20,12 @@
 namespace dyetrace::capture {
 namespace {
 
+using base::Error;
+using base::ErrorCode;
+
 constexpr std::string_view kFlavor = "___";
+constexpr const char* kNumbers = "kernel_type_id";  // src/kernel/read.h
+constexpr std::string_view kNumberPrefix = "id_of_";
 
 bool has_members(const btf_type& type) {
     return btf_is_struct(&type) || btf_is_union(&type);
@@ -44,75 +52,132 @@ std::unordered_set<std::string_view> names_of(const btf& programs) {
     return names;
 }
 
-// Which of the kernel's types are kept.
-class Kept {
+// The numbers of types that lie in a type.
+template <typename Each>
+void each_inside(btf_type& type, Each each) {
+    if (has_members(type)) {
+        for (btf_member& member : std::span(btf_members(&type), btf_vlen(&type))) {
+            each(member.type);
+        }
+    } else if (btf_is_array(&type)) {
+        each(btf_array(&type)->type);
+        each(btf_array(&type)->index_type);
+    } else if (btf_is_mod(&type) || btf_is_typedef(&type) || btf_is_type_tag(&type)) {
+        each(type.type);
+    }
+}
+
+// libbpf's functions hand out what may be written as if it might not.
+btf_type& type_of(const btf& types, std::uint32_t id) {
+    return const_cast<btf_type&>(*btf__type_by_id(&types, id));
+}
+
+// A part of the kernel's types, under other numbers.
+class Part {
   public:
-    explicit Kept(const btf& kernel) : kernel_(kernel), kept_(btf__type_cnt(&kernel)) {}
+    explicit Part(const btf& kernel)
+        : kernel_(kernel), numbers_(btf__type_cnt(&kernel)), types_(btf__new_empty(), &btf__free) {
+        pointer_ = types_ ? number_of(btf__add_ptr(types_.get(), 0)) : 0;
+    }
 
-    bool has(std::uint32_t id) const { return kept_[id]; }
-    // The last number that a kept type mentions.
-    std::uint32_t last() const { return last_; }
-
-    // Keeps a type, and what lies in it.
-    void keep(std::uint32_t id) {
-        last_ = std::max(last_, id);
-        if (id == 0 || kept_[id]) {
+    // Takes a type, and what lies in it.
+    void take(std::uint32_t id) {
+        if (id == 0 || numbers_[id] != 0 || !is_whole()) {
             return;
         }
-        const btf_type& type = *btf__type_by_id(&kernel_, id);
+        btf_type& type = type_of(kernel_, id);
         if (btf_is_ptr(&type)) {
+            numbers_[id] = pointer_;
             return;
         }
-        kept_[id] = true;
-        if (has_members(type)) {
-            for (const btf_member& member : std::span(btf_members(&type), btf_vlen(&type))) {
-                keep(member.type);
-            }
-        } else if (btf_is_array(&type)) {
-            keep(btf_array(&type)->type);
-            keep(btf_array(&type)->index_type);
-        } else if (btf_is_mod(&type) || btf_is_typedef(&type) || btf_is_type_tag(&type)) {
-            keep(type.type);
+        numbers_[id] = number_of(btf__add_type(types_.get(), &kernel_, &type));
+        each_inside(type, [&](std::uint32_t inside) { take(inside); });
+    }
+
+    // Once all is taken: null if memory did not suffice.
+    btf* finish() {
+        for (std::uint32_t id = 1; is_whole() && id < btf__type_cnt(types_.get()); ++id) {
+            each_inside(type_of(*types_, id),
+                        [&](std::uint32_t& inside) { inside = numbers_[inside]; });
         }
+        return is_whole() ? types_.get() : nullptr;
     }
 
   private:
+    bool is_whole() const { return pointer_ != 0 && !has_failed_; }
+    std::uint32_t number_of(int added) {
+        has_failed_ = has_failed_ || added < 0;
+        return has_failed_ ? 0 : static_cast<std::uint32_t>(added);
+    }
+
     const btf& kernel_;
-    std::vector<bool> kept_;
-    std::uint32_t last_ = 0;
+    std::vector<std::uint32_t> numbers_;  // of the kernel's types in this part; 0: not taken
+    std::unique_ptr<btf, decltype(&btf__free)> types_;
+    std::uint32_t pointer_ = 0;
+    bool has_failed_ = false;
 };
 
-base::Fd file_of(const btf& types) {
-    std::uint32_t size = 0;
-    const auto* bytes = static_cast<const std::byte*>(btf__raw_data(&types, &size));
-    base::Fd file(memfd_create("kernel-types", MFD_CLOEXEC));
-    if (bytes == nullptr || !file.valid() || !base::write_all(file, {bytes, size}).ok()) {
-        return {};
+// The values of the programs' enum that ask for a number, each with the name of the structure.
+std::unordered_map<std::string_view, const char*> asked_by(const btf& programs) {
+    std::unordered_map<std::string_view, const char*> asked;
+    const int id = btf__find_by_name_kind(&programs, kNumbers, BTF_KIND_ENUM);
+    if (id > 0) {
+        const btf_type& numbers = type_of(programs, static_cast<std::uint32_t>(id));
+        for (const struct btf_enum& value : std::span(btf_enum(&numbers), btf_vlen(&numbers))) {
+            const char* name = btf__name_by_offset(&programs, value.name_off);
+            asked.emplace(std::string_view(name).substr(kNumberPrefix.size()), name);
+        }
     }
-    return file;
+    return asked;
 }
 
 }  // namespace
 
-base::Fd named_types(const btf& kernel, const btf& programs) {
+Result<NamedTypes> NamedTypes::of(const btf& kernel, const btf& programs) {
     const std::unordered_set<std::string_view> names = names_of(programs);
-    Kept kept(kernel);
+    std::unordered_map<std::string_view, const char*> asked = asked_by(programs);
+    std::vector<std::pair<const char*, std::uint32_t>> answers;
+    Part part(kernel);
     for (std::uint32_t id = 1; id < btf__type_cnt(&kernel); ++id) {
-        const btf_type& type = *btf__type_by_id(&kernel, id);
-        if (can_be_named(type) && names.contains(name_of(kernel, type))) {
-            kept.keep(id);
+        const btf_type& type = type_of(kernel, id);
+        if (!can_be_named(type)) {
+            continue;
+        }
+        const std::string_view name = name_of(kernel, type);
+        if (names.contains(name)) {
+            part.take(id);
+        }
+        if (const auto found = asked.find(name); found != asked.end() && btf_is_struct(&type)) {
+            answers.emplace_back(found->second, id);
+            asked.erase(found);
         }
     }
-    const std::unique_ptr<btf, decltype(&btf__free)> copy(btf__new_empty(), &btf__free);
-    for (std::uint32_t id = 1; copy && id <= kept.last(); ++id) {
-        const int added = kept.has(id)
-                              ? btf__add_type(copy.get(), &kernel, btf__type_by_id(&kernel, id))
-                              : btf__add_ptr(copy.get(), 0);
-        if (added != static_cast<int>(id)) {
-            return {};
-        }
+    btf* const types = part.finish();
+    bool is_whole = types != nullptr && btf__add_enum(types, kNumbers, sizeof(std::uint32_t)) > 0;
+    for (const auto& [name, id] : answers) {
+        is_whole = is_whole && btf__add_enum_value(types, name, id) == 0;
     }
-    return copy ? file_of(*copy) : base::Fd();
+    std::uint32_t size = 0;
+    const auto* bytes =
+        is_whole ? static_cast<const std::byte*>(btf__raw_data(types, &size)) : nullptr;
+    if (bytes == nullptr) {
+        return Error(ErrorCode::kLimitReached, "not enough memory for the kernel's types");
+    }
+    NamedTypes named(base::Fd(memfd_create("kernel-types", MFD_CLOEXEC)));
+    if (access(named.path().c_str(), R_OK) == 0) {
+        TRY(base::write_all(named.memory_, {bytes, size}));
+        return named;
+    }
+    TRY(base::TemporaryFolder folder, base::TemporaryFolder::make());
+    named.folder_ = std::make_unique<base::TemporaryFolder>(std::move(folder));
+    TRY(base::write_file_atomically(named.path(),
+                                    std::string_view(reinterpret_cast<const char*>(bytes), size)));
+    return named;
+}
+
+std::string NamedTypes::path() const {
+    return folder_ ? folder_->path() + "/kernel_types"
+                   : fmt::format("/proc/self/fd/{}", memory_.get());
 }
 
 }  // namespace dyetrace::capture

@@ -36,11 +36,11 @@ std::string shown(const Types& types) {
     return lines;
 }
 
-Types parsed(const base::Fd& file) {
-    return {btf__parse(fmt::format("/proc/self/fd/{}", file.get()).c_str(), nullptr), &btf__free};
+Types parsed(const Result<NamedTypes>& named) {
+    return {btf__parse(named.value().path().c_str(), nullptr), &btf__free};
 }
 
-TEST(KernelTypes, those_that_are_named_keep_their_number_and_what_lies_in_them) {
+TEST(KernelTypes, those_that_are_named_and_what_lies_in_them) {
     const Types kernel = no_types();
     add_structure(kernel, "stranger", 2);  // 1
     ASSERT_EQ(btf__add_int(kernel.get(), "int", 4, BTF_INT_SIGNED), 2);
@@ -56,16 +56,37 @@ TEST(KernelTypes, those_that_are_named_keep_their_number_and_what_lies_in_them) 
     add_structure(programs, "asked___before_6_2", 1);
     add_structure(programs, "our_own", 1);
 
-    const Types named = parsed(named_types(*kernel, *programs));
+    const Types named = parsed(NamedTypes::of(*kernel, *programs));
     EXPECT_EQ(shown(named),
               "1 2 \n"
-              "2 1 int\n"
-              "3 4 asked of 4\n"
-              "4 10 \n"
-              "5 4 inner of 6\n"
-              "6 2 \n"
-              "7 4 asked of 8\n"
-              "8 3 \n");
+              "2 4 asked of 3\n"
+              "3 10 \n"
+              "4 4 inner of 1\n"
+              "5 4 asked of 6\n"
+              "6 3 \n"
+              "7 1 int\n"
+              "8 6 kernel_type_id\n");
+}
+
+TEST(KernelTypes, numbers_that_the_programs_ask_for) {
+    const Types kernel = no_types();
+    ASSERT_EQ(btf__add_int(kernel.get(), "int", 4, BTF_INT_SIGNED), 1);
+    ASSERT_EQ(btf__add_union(kernel.get(), "inode", 4), 2);
+    add_structure(kernel, "stranger", 1);  // 3
+    add_structure(kernel, "inode", 1);     // 4
+    add_structure(kernel, "inode", 1);     // 5: libbpf takes the first, too
+    const Types programs = no_types();
+    ASSERT_EQ(btf__add_enum(programs.get(), "kernel_type_id", 4), 1);
+    ASSERT_EQ(btf__add_enum_value(programs.get(), "id_of_inode", 1), 0);
+    ASSERT_EQ(btf__add_enum_value(programs.get(), "id_of_folio", 2), 0);
+
+    const Types named = parsed(NamedTypes::of(*kernel, *programs));
+    const int id = btf__find_by_name_kind(named.get(), "kernel_type_id", BTF_KIND_ENUM);
+    ASSERT_GT(id, 0);
+    const btf_type* numbers = btf__type_by_id(named.get(), static_cast<unsigned>(id));
+    ASSERT_EQ(btf_vlen(numbers), 1);
+    EXPECT_STREQ(btf__name_by_offset(named.get(), btf_enum(numbers)->name_off), "id_of_inode");
+    EXPECT_EQ(btf_enum(numbers)->val, 4);
 }
 
 TEST(KernelTypes, of_this_kernel_a_part_is_enough) {
@@ -76,12 +97,14 @@ TEST(KernelTypes, of_this_kernel_a_part_is_enough) {
     const Types programs = no_types();
     ASSERT_EQ(btf__add_int(programs.get(), "int", 4, 0), 1);
     add_structure(programs, "task_struct", 1);
-    const Types named = parsed(named_types(*kernel, *programs));
+    const Types named = parsed(NamedTypes::of(*kernel, *programs));
     ASSERT_TRUE(named);
-    const int id = btf__find_by_name_kind(kernel.get(), "task_struct", BTF_KIND_STRUCT);
-    EXPECT_EQ(btf__find_by_name_kind(named.get(), "task_struct", BTF_KIND_STRUCT), id);
-    EXPECT_EQ(btf__resolve_size(named.get(), static_cast<unsigned>(id)),
-              btf__resolve_size(kernel.get(), static_cast<unsigned>(id)));
+    const auto size_in = [](const Types& types) {
+        const int id = btf__find_by_name_kind(types.get(), "task_struct", BTF_KIND_STRUCT);
+        return btf__resolve_size(types.get(), static_cast<unsigned>(id));
+    };
+    EXPECT_EQ(size_in(named), size_in(kernel));
+    EXPECT_LT(btf__type_cnt(named.get()), btf__type_cnt(kernel.get()) / 10);
     EXPECT_LT(btf__find_by_name_kind(named.get(), "tcp_sock", BTF_KIND_STRUCT), 0);
 }
 

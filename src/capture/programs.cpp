@@ -1,16 +1,15 @@
 #include "capture/programs.h"
 
 #include <bpf/libbpf.h>
-#include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <optional>
 #include <string>
+#include <utility>
 
-#include "capture/kernel_types.h"
 #include "capture/libbpf_log.h"
 #include "schema/generated/syscalls.bpf.h"
 // the skeletons use the types above
@@ -23,11 +22,17 @@
 namespace dyetrace::capture {
 namespace {
 
-base::Fd named_types_of(const btf* kernel, const bpf_object_skeleton& skeleton) {
+// None where the kernel shows no types: libbpf says so.
+Result<std::optional<NamedTypes>> named_types_of(const btf* kernel,
+                                                 const bpf_object_skeleton& skeleton) {
     const std::unique_ptr<bpf_object, decltype(&bpf_object__close)> programs(
         bpf_object__open_mem(skeleton.data, skeleton.data_sz, nullptr), &bpf_object__close);
     const btf* named = programs ? bpf_object__btf(programs.get()) : nullptr;
-    return kernel != nullptr && named != nullptr ? named_types(*kernel, *named) : base::Fd();
+    if (kernel == nullptr || named == nullptr) {
+        return std::optional<NamedTypes>();
+    }
+    TRY(NamedTypes types, NamedTypes::of(*kernel, *named));
+    return std::optional(std::move(types));
 }
 
 // libbpf's structure is older than const.
@@ -57,11 +62,10 @@ Result<Programs> Programs::open(const KernelSupport& support) {
     }
     bpf_object_skeleton& whole = *programs.skeleton()->skeleton;
     choose_object(whole, support);
-    programs.types_ = named_types_of(support.types.get(), whole);
-    const std::string path = fmt::format("/proc/self/fd/{}", programs.types_.get());
-    LIBBPF_OPTS(bpf_object_open_opts,
-                options,
-                .btf_custom_path = access(path.c_str(), R_OK) == 0 ? path.c_str() : nullptr);
+    TRY(programs.types_, named_types_of(support.types.get(), whole));
+    const std::string path = programs.types_ ? programs.types_->path() : std::string();
+    LIBBPF_OPTS(
+        bpf_object_open_opts, options, .btf_custom_path = programs.types_ ? path.c_str() : nullptr);
     if (const int error = bpf_object__open_skeleton(&whole, &options); error != 0) {
         return LibbpfLog::error(-error);
     }

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
-#include "base/fd.h"
 #include "base/result.h"
 #include "capture/kernel_support.h"
+#include "capture/kernel_types.h"
 
 struct dyetrace_bpf;
 
@@ -28,7 +29,7 @@ class Programs {
         void operator()(dyetrace_bpf* skeleton) const;
     };
 
-    base::Fd types_;  // of the kernel, those that the programs name; until these are loaded
+    std::optional<NamedTypes> types_;  // of the kernel; until the programs are loaded
     std::unique_ptr<dyetrace_bpf, Close> skeleton_;
 };
 

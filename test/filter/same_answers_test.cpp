@@ -236,7 +236,8 @@ TEST(LivePlan, looks_at_the_rows_that_it_handed_out) {
                                         if (row.empty()) {
                                             return {};
                                         }
-                                        seen.push_back(fmt::format("{} {}", row[0].text, row[2].text));
+                                        seen.push_back(
+                                            fmt::format("{} {}", row[0].text, row[2].text));
                                     }
                                 })
                         .ok());

@@ -214,7 +214,7 @@ static __always_inline bool find_pages(struct content_buffer *buffer, __s32 fd, 
 	if (!file || position < 0)
 		return false;
 	begin_content(buffer, buffer->wanted);
-	buffer->mapping = (__u64)READ(typed(struct file, file), f_mapping);
+	buffer->mapping = (__u64)READ(typed(file, file), f_mapping);
 	buffer->walk.piece = position;
 	buffer->walk.piece_bytes = buffer->wanted;
 	return buffer->mapping != 0;

@@ -9,5 +9,5 @@ static __always_inline void prepare_copy(struct scratch *scratch, struct task_st
 
 	second = (shape_of(state->syscall >> ABI_SHIFT, state->syscall & NUMBER_MAX)->fd2 - 1) & 7;
 	file = file_of(current_task(), second < 6 ? state->arguments[second] : -1);
-	state->entry_position2 = file ? READ(typed(struct file, file), f_pos) : 0;
+	state->entry_position2 = file ? READ(typed(file, file), f_pos) : 0;
 }

@@ -56,7 +56,7 @@ int find_page_base(struct bpf_iter__task_file *context)
 	if (!file || context->fd != sample_fd || bpf_core_type_size(struct page) != 1 << PAGE_STRUCT_BITS)
 		return 0;
 	search.near = file; /* from the slab allocator, and so in the map */
-	search.page = folio_at((__u64)READ(typed(struct file, file), f_mapping), 0);
+	search.page = folio_at((__u64)READ(typed(file, file), f_mapping), 0);
 	if (search.page)
 		each_small_turn(2 * MAP_STEPS_MAX, 1, try_base, &search);
 	return 0;

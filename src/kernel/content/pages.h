@@ -26,7 +26,7 @@ static __always_inline __u64 folio_at(__u64 mapping, __u64 index)
 /* Whether the folio holds this page of the file, and which of its own that is. */
 static __always_inline bool holds_page(__u64 folio_address, __u64 mapping, __u64 index, __u64 *page_of_folio)
 {
-	struct folio *folio = typed(struct folio, folio_address);
+	struct folio *folio = typed(folio, folio_address);
 
 	*page_of_folio = index - READ(folio, index);
 	return (__u64)READ(folio, mapping) == mapping && *page_of_folio < 1 << 18; /* 1 GiB, the largest folio */

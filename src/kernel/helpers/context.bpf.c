@@ -117,7 +117,7 @@ __noinline int announce_context_of(scratch_ref ref, state_ref of, __u64 task_add
 {
 	struct scratch *scratch = scratch_of(ref);
 	struct task_state *state = state_behind(of);
-	struct task_struct *task = typed(struct task_struct, task_address);
+	struct task_struct *task = typed(task_struct, task_address);
 	__u32 size = sizeof(struct task_context_fact), exe;
 
 	if (!scratch || !state)

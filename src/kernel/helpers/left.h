@@ -14,20 +14,20 @@
 /* Whether a reader of the open file that was just seen, which has no position, would find nothing now. */
 static __always_inline bool leaves_nothing(const struct scratch *scratch, __u64 file_address)
 {
-	struct file *file = typed(struct file, file_address);
+	struct file *file = typed(file, file_address);
 	struct pipe_inode_info *pipe;
 	struct sock *sk;
 
 	switch (scratch->seen.object_type) {
 	case OBJECT_TYPE_PIPE:
-		pipe = READ(typed(struct inode, scratch->seen.inode), i_pipe);
+		pipe = READ(typed(inode, scratch->seen.inode), i_pipe);
 		return pipe && READ(pipe, head) == READ(pipe, tail);
 	case OBJECT_TYPE_SOCKET:
-		sk = typed(struct sock, scratch->seen.sk);
+		sk = typed(sock, scratch->seen.sk);
 		return scratch->seen.sk && READ(sk, __sk_common.skc_family) == AF_UNIX && !READ(sk, sk_receive_queue.qlen);
 	case OBJECT_TYPE_ANONYMOUS:
 		return number_at(READ(file, f_path.dentry, d_name.name)) == NAME_OF_EVENTFD &&
-		       !READ(typed(struct eventfd_ctx, READ(file, private_data)), count);
+		       !READ(typed(eventfd_ctx, READ(file, private_data)), count);
 	}
 	return false;
 }

@@ -52,7 +52,7 @@ static __always_inline bool is_mounted_on(struct dentry *dentry)
 static __always_inline void begin_mounts(struct lookup *lookup)
 {
 	lookup->mounts = lookup->mount + bpf_core_field_offset(struct mount, mnt_mounts);
-	lookup->mounted = (__u64)READ(typed(struct list_head, lookup->mounts), next);
+	lookup->mounted = (__u64)READ(typed(list_head, lookup->mounts), next);
 }
 
 struct bucket_walk {
@@ -71,13 +71,13 @@ LOOP_BODY(enter_mount)
 	lookup = &scratch->lookup;
 	if (lookup->mounted == lookup->mounts)
 		return 1;
-	child = typed(struct mount, lookup->mounted - bpf_core_field_offset(struct mount, mnt_child));
+	child = typed(mount, lookup->mounted - bpf_core_field_offset(struct mount, mnt_child));
 	lookup->mounted = (__u64)READ(child, mnt_child.next);
 	if ((__u64)READ(child, mnt_mountpoint) != lookup->dentry)
 		return 0;
 	lookup->mount = (__u64)child;
 	lookup->dentry = (__u64)READ(child, mnt.mnt_root);
-	if (!is_mounted_on(typed(struct dentry, lookup->dentry)))
+	if (!is_mounted_on(typed(dentry, lookup->dentry)))
 		return 1;
 	begin_mounts(lookup);
 	return 0;
@@ -103,11 +103,11 @@ LOOP_BODY(leave_mount)
 	if (!scratch)
 		return 1;
 	lookup = &scratch->lookup;
-	mount = typed(struct mount, lookup->mount);
+	mount = typed(mount, lookup->mount);
 	if (lookup->dentry == lookup->root_dentry && lookup->mount == lookup->root_mount)
 		return 1;
 	if (lookup->dentry != (__u64)READ(mount, mnt.mnt_root)) {
-		lookup->dentry = (__u64)READ(typed(struct dentry, lookup->dentry), d_parent);
+		lookup->dentry = (__u64)READ(typed(dentry, lookup->dentry), d_parent);
 		return 1;
 	}
 	if ((__u64)READ(mount, mnt_parent) == lookup->mount)
@@ -127,7 +127,7 @@ __noinline int go_up(scratch_ref ref)
 /* One entry of the bucket; true: no need to look further, it is found (`walk->node`) or not there (0). */
 static __always_inline bool is_last_entry(struct bucket_walk *walk)
 {
-	struct dentry *dentry = typed(struct dentry, walk->node - bpf_core_field_offset(struct dentry, d_hash));
+	struct dentry *dentry = typed(dentry, walk->node - bpf_core_field_offset(struct dentry, d_hash));
 
 	if (!walk->node)
 		return true;
@@ -176,14 +176,14 @@ static __always_inline bool enter_link(struct lookup *lookup, struct inode *inod
 static __always_inline bool enter_name(struct scratch *scratch, __u32 hash, bool is_last)
 {
 	struct lookup *lookup = &scratch->lookup;
-	struct dentry *directory = typed(struct dentry, lookup->dentry), *dentry;
+	struct dentry *directory = typed(dentry, lookup->dentry), *dentry;
 	struct inode *inode;
 	__u64 entry;
 
 	if (READ(directory, d_flags) & (DCACHE_OP_HASH | DCACHE_OP_COMPARE))
 		return false;
 	entry = entry_of(lookup, hash, lookup->length);
-	dentry = typed(struct dentry, entry);
+	dentry = typed(dentry, entry);
 	if (!entry)
 		return false;
 	inode = READ(dentry, d_inode);
@@ -262,7 +262,7 @@ __noinline int look_up(scratch_ref ref, __u64 text, __s32 dirfd, bool follow)
 		lookup->dentry = (__u64)LOAD(fs, pwd.dentry);
 		lookup->mount = (__u64)mount_of(LOAD(fs, pwd.mnt));
 	} else {
-		file = typed(struct file, file_of(task, dirfd));
+		file = typed(file, file_of(task, dirfd));
 		lookup->dentry = (__u64)READ(file, f_path.dentry);
 		lookup->mount = (__u64)mount_of(READ(file, f_path.mnt));
 	}

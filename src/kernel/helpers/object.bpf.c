@@ -163,7 +163,7 @@ static __always_inline void announce(struct scratch *scratch, struct handle_stat
 				     __u64 mnt_address)
 {
 	struct mount *mount = mount_of((void *)mnt_address);
-	struct socket *socket = typed(struct socket, scratch->seen.socket);
+	struct socket *socket = typed(socket, scratch->seen.socket);
 
 	handle->name.announced = announce_handle(scratch, handle, sb, serial, BPF_CORE_READ(mount, mnt_id));
 	if (handle->name.announced && scratch->seen.socket && READ(socket, sk)) {
@@ -178,8 +178,8 @@ __noinline int describe_seen(scratch_ref ref)
 
 	if (!scratch)
 		return 0;
-	describe_name(scratch, &scratch->new_handle, typed(struct dentry, scratch->seen.key.dentry),
-		      typed(struct inode, scratch->seen.inode), scratch->seen.key.mount);
+	describe_name(scratch, &scratch->new_handle, typed(dentry, scratch->seen.key.dentry), typed(inode, scratch->seen.inode),
+		      scratch->seen.key.mount);
 	return 0;
 }
 
@@ -192,9 +192,9 @@ __noinline int number_seen(scratch_ref ref)
 		return 0;
 	handle = &scratch->new_handle;
 	/* first, before there are as many ways here as resolve_object() has ends */
-	handle->connection_id = scratch->seen.sk ? connection_id(typed(struct sock, scratch->seen.sk)) : 0;
+	handle->connection_id = scratch->seen.sk ? connection_id(typed(sock, scratch->seen.sk)) : 0;
 	scratch->seen.serial = resolve_object(scratch, handle, scratch->seen.key.dentry,
-					      READ(typed(struct inode, scratch->seen.inode), i_nlink), scratch->seen.fresh);
+					      READ(typed(inode, scratch->seen.inode), i_nlink), scratch->seen.fresh);
 	number_handle(scratch, handle);
 	return 0;
 }
@@ -208,7 +208,7 @@ __noinline int announce_seen(scratch_ref ref)
 		return 0;
 	handle = &scratch->new_handle;
 	if (!handle->name.announced)
-		announce(scratch, handle, READ(typed(struct inode, scratch->seen.inode), i_sb), scratch->seen.serial,
+		announce(scratch, handle, READ(typed(inode, scratch->seen.inode), i_sb), scratch->seen.serial,
 			 scratch->seen.key.mount);
 	bpf_map_update_elem(&handles, &scratch->seen.key, handle, BPF_ANY);
 	__sync_fetch_and_add(&name_changes[scratch->seen.place & (RECENT_NAMES - 1)], 1);
@@ -220,7 +220,7 @@ __noinline int announce_seen(scratch_ref ref)
 
 static __always_inline bool is_current(const struct name_state *name, struct scratch *scratch, struct dentry *dentry)
 {
-	struct inode *inode = typed(struct inode, scratch->seen.inode);
+	struct inode *inode = typed(inode, scratch->seen.inode);
 
 	return name->announced && name->inode == scratch->seen.inode && name->ino == READ(inode, i_ino) &&
 	       name->generation == READ(inode, i_generation) && name->parent == (__u64)READ(dentry, d_parent) &&
@@ -279,7 +279,7 @@ static __always_inline bool begins_a_life(struct file *file, struct inode *inode
 __noinline int find_file(scratch_ref ref, __u64 address, __u32 flags)
 {
 	struct scratch *scratch = scratch_of(ref);
-	struct file *file = typed(struct file, address);
+	struct file *file = typed(file, address);
 	struct inode *inode = READ(file, f_inode);
 
 	if (!scratch)
@@ -297,7 +297,7 @@ __noinline int find_file(scratch_ref ref, __u64 address, __u32 flags)
 	scratch->seen.size = READ(inode, i_size);
 	scratch->seen.mode = READ(inode, i_mode);
 	if ((READ(inode, i_mode) & S_IFMT) == S_IFSOCK && READ(inode, i_sb, s_magic) == SOCKFS_MAGIC) {
-		struct socket *socket = typed(struct socket, READ(file, private_data));
+		struct socket *socket = typed(socket, READ(file, private_data));
 
 		scratch->seen.socket = (__u64)socket;
 		scratch->seen.sk = (__u64)READ(socket, sk);
@@ -311,7 +311,7 @@ __noinline int find_file(scratch_ref ref, __u64 address, __u32 flags)
 __noinline int find_directory(scratch_ref ref, __u64 dentry_address, __u64 mnt_address)
 {
 	struct scratch *scratch = scratch_of(ref);
-	struct dentry *dentry = typed(struct dentry, dentry_address);
+	struct dentry *dentry = typed(dentry, dentry_address);
 
 	if (!scratch)
 		return 0;

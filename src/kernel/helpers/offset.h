@@ -18,7 +18,7 @@ static __always_inline bool is_only_user(struct task_struct *task, __u64 file)
 {
 	struct files_struct *files = LOAD(task, files);
 
-	return file && files && LOAD(files, count.counter) == 1 && references_of(typed(struct file, file)) == 1;
+	return file && files && LOAD(files, count.counter) == 1 && references_of(typed(file, file)) == 1;
 }
 
 static __always_inline bool moved_under_us(struct syscall_event *event, struct task_state *state, struct scratch *scratch)

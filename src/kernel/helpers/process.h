@@ -49,7 +49,7 @@ static __always_inline void set_target(struct task_state *state, struct task_str
 /* The thread that has this number in a pid namespace; 0: none. Verified on its own: it is found in many ways. */
 __noinline __u64 find_task(__u64 namespace, __u32 number)
 {
-	__u32 base = READ(typed(struct pid_namespace, namespace), idr.idr_base);
+	__u32 base = READ(typed(pid_namespace, namespace), idr.idr_base);
 	__u64 pid = xarray_entry(namespace + bpf_core_field_offset(struct pid_namespace, idr.idr_rt.xa_head), number - base,
 				 PID_LEVELS_MAX);
 	__u64 first = pid ? number_at(pid + bpf_core_field_offset(struct pid, tasks[PIDTYPE_PID])) : 0;

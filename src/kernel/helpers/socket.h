@@ -36,7 +36,7 @@ static __always_inline __u16 local_port(struct sock *sk)
 	struct sock_common *common = &sk->__sk_common;
 
 	if (!READ(common, skc_num) && READ(common, skc_dport) && is_tcp(sk))
-		return __builtin_bswap16(READ(typed(struct inet_sock, sk), inet_sport));
+		return __builtin_bswap16(READ(typed(inet_sock, sk), inet_sport));
 	return READ(common, skc_num);
 }
 
@@ -102,7 +102,7 @@ static __always_inline __u64 sequence_numbers(struct tcp_sock *tcp, __u8 state)
  */
 static __always_inline __u64 connection_id(struct sock *sk)
 {
-	struct tcp_sock *tcp = typed(struct tcp_sock, sk);
+	struct tcp_sock *tcp = typed(tcp_sock, sk);
 	__u8 state = READ(sk, __sk_common.skc_state);
 	__u64 id, again;
 
@@ -149,7 +149,7 @@ static __always_inline __u64 bytes_read(struct tcp_sock *tcp, struct sock *sk)
 
 static __always_inline __u64 read_position(struct tcp_sock *tcp)
 {
-	struct sock *sk = typed(struct sock, (__u64)tcp);
+	struct sock *sk = typed(sock, (__u64)tcp);
 	__u64 position = bytes_read(tcp, sk), again;
 
 	for (int i = 0; i < SUMS_MAX; i++) {
@@ -183,8 +183,8 @@ static __always_inline __u32 attach_unix_name(struct scratch *scratch, __u32 at,
 
 static __always_inline __u32 fill_unix_names(struct scratch *scratch, __u32 at, struct sock *sk)
 {
-	struct unix_sock *own = typed(struct unix_sock, sk);
-	struct unix_sock *peer = typed(struct unix_sock, READ(own, peer));
+	struct unix_sock *own = typed(unix_sock, sk);
+	struct unix_sock *peer = typed(unix_sock, READ(own, peer));
 	__u32 added = attach_unix_name(scratch, at, READ(own, addr), ATTACHMENT_PATH);
 
 	if (peer)
@@ -195,7 +195,7 @@ static __always_inline __u32 fill_unix_names(struct scratch *scratch, __u32 at, 
 /* The object at the other end of a unix socket; one that was not seen yet gets its id here, in advance. */
 static __always_inline __u32 peer_object(struct scratch *scratch, struct sock *sk)
 {
-	struct unix_sock *own = typed(struct unix_sock, sk);
+	struct unix_sock *own = typed(unix_sock, sk);
 	struct sock *peer = READ(own, peer);
 	struct object_state *known, *fresh = &scratch->new_object;
 	struct object_key *key = &scratch->object_key;
@@ -204,11 +204,11 @@ static __always_inline __u32 peer_object(struct scratch *scratch, struct sock *s
 
 	if (!peer)
 		return 0;
-	socket = READ(typed(struct sock, peer), sk_socket);
+	socket = READ(typed(sock, peer), sk_socket);
 	if (!socket)
 		return 0;
-	inode = typed(struct inode, (void *)socket + (bpf_core_field_offset(struct socket_alloc, vfs_inode) -
-						      bpf_core_field_offset(struct socket_alloc, socket)));
+	inode = typed(inode, (void *)socket + (bpf_core_field_offset(struct socket_alloc, vfs_inode) -
+					       bpf_core_field_offset(struct socket_alloc, socket)));
 	key->ino = READ(inode, i_ino);
 	key->device = READ(inode, i_sb, s_dev);
 	key->generation = READ(inode, i_generation);
@@ -285,6 +285,6 @@ static __always_inline void remember_stream(struct scratch *scratch, const struc
 	stream->ino = handle->name.ino;
 	stream->ends = handle->name.ends;
 	stream->handle_id = handle->name.handle_id;
-	stream->sent_again = READ(typed(struct tcp_sock, sk), total_retrans);
+	stream->sent_again = READ(typed(tcp_sock, sk), total_retrans);
 	bpf_map_update_elem(&tcp_streams, &scratch->stream_key, stream, BPF_ANY);
 }

@@ -57,11 +57,11 @@ static __always_inline void fill_from_another(struct scratch *scratch, struct ta
 
 	if (shape->path) {
 		kind = attach_path_of(scratch, task, argument(event, shape->path), ATTACHMENT_PATH);
-		fill_first_base(scratch, typed(struct task_struct, task), state, shape, kind);
+		fill_first_base(scratch, typed(task_struct, task), state, shape, kind);
 	}
 	if (shape->path2) {
 		kind = attach_path_of(scratch, task, argument(event, shape->path2), ATTACHMENT_PATH2);
-		fill_second_base(scratch, typed(struct task_struct, task), shape, kind);
+		fill_second_base(scratch, typed(task_struct, task), shape, kind);
 	}
 	if (shape->name)
 		attach_path_of(scratch, task, argument(event, shape->name), ATTACHMENT_NAME);
@@ -126,7 +126,7 @@ static __always_inline void fill_unfinished(struct scratch *scratch, struct task
 		return;
 	/* so that nothing is taken for what the call gave */
 	event->result = -EINTR;
-	fill_unfinished_objects(scratch, typed(struct task_struct, task), state, shape);
+	fill_unfinished_objects(scratch, typed(task_struct, task), state, shape);
 	if (shape->size) {
 		event->requested = argument(event, shape->size);
 		event->present |= SYSCALL_HAS_REQUESTED;

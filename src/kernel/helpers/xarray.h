@@ -38,7 +38,7 @@ static __always_inline __u64 xarray_entry(__u64 head, __u64 index, int levels)
 
 	for (int level = 0; level < levels && is_node(entry); level++) {
 		node = entry - 2;
-		shift = READ(typed(struct xa_node, node), shift);
+		shift = READ(typed(xa_node, node), shift);
 		if (level == 0 && index >> shift >> XARRAY_BITS)
 			return 0;
 		entry = slot_at(node, index >> shift);

@@ -63,7 +63,7 @@ static long look_at_set(__u32 index, void *context)
 
 	if (!walk->link)
 		return 1;
-	item = typed(struct epitem, (void *)walk->link - bpf_core_field_offset(struct epitem, fllink));
+	item = typed(epitem, (void *)walk->link - bpf_core_field_offset(struct epitem, fllink));
 	walk->link = READ(item, fllink.next);
 	walk->found = (__u64)READ(item, ep) == walk->key.eventpoll && READ(item, ffd.fd) == walk->fd &&
 		      READ(item, event.data) == walk->key.data;
@@ -76,7 +76,7 @@ static long look_at_set(__u32 index, void *context)
  */
 static __noinline bool is_member(__u64 file_address, const struct interest_key *key, __s32 fd)
 {
-	struct file *file = typed(struct file, file_address);
+	struct file *file = typed(file, file_address);
 	struct sets_walk walk = { .key = *key, .fd = fd };
 
 	if (!file_address || !bpf_core_field_exists(file->f_ep))
@@ -185,7 +185,7 @@ static long keep_member(__u32 index, void *context)
 
 	if (!walk->link)
 		return 1;
-	item = typed(struct epitem, walk->link - bpf_core_field_offset(struct epitem, fllink));
+	item = typed(epitem, walk->link - bpf_core_field_offset(struct epitem, fllink));
 	walk->link = (__u64)READ(item, fllink.next);
 	key.eventpoll = (__u64)READ(item, ep);
 	key.data = READ(item, event.data);
@@ -210,7 +210,7 @@ int find_members(struct bpf_iter__task_file *context)
 	if (!file || !file->f_ep)
 		return 0;
 	walk.file = (__u64)file;
-	walk.link = (__u64)READ(typed(struct hlist_head, file->f_ep), first);
+	walk.link = (__u64)READ(typed(hlist_head, file->f_ep), first);
 	each_small_turn(MEMBERSHIPS_MAX, 16, keep_member, &walk);
 	if (walk.link)
 		members_left = true;

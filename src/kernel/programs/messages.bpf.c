@@ -263,7 +263,7 @@ static __noinline int begin_messages(struct scratch *scratch)
 	walk->has_stream = find_stream_offset(ref_of(scratch), walk->sent, inbound, event->arguments[3]);
 	walk->stream_offset = scratch->seen.stream_offset;
 	walk->stays = walk->has_stream && inbound && event->arguments[3] & MSG_PEEK &&
-		      READ(typed(struct sock, scratch->seen.sk), sk_peek_off) <= 0;
+		      READ(typed(sock, scratch->seen.sk), sk_peek_off) <= 0;
 	walk->sent = 0;
 	return 0;
 }

@@ -47,7 +47,7 @@ static __always_inline bool exchanges(const struct task_state *state, const vola
 /* A number that the file system gives no generation may come again: what has one name only is dead without it. */
 static __always_inline void keep_removed(struct scratch *scratch, struct task_state *state)
 {
-	struct inode *inode = typed(struct inode, scratch->seen.inode);
+	struct inode *inode = typed(inode, scratch->seen.inode);
 
 	if (READ(inode, i_generation) || (READ(inode, i_nlink) > 1 && (READ(inode, i_mode) & S_IFMT) != S_IFDIR))
 		return;

@@ -33,7 +33,7 @@ static __always_inline __s64 messages_left(const struct syscall_event *event)
 
 	if (!inode)
 		return -1;
-	return READ(typed(struct mqueue_inode_info, inode - bpf_core_field_offset(struct mqueue_inode_info, vfs_inode)),
+	return READ(typed(mqueue_inode_info, inode - bpf_core_field_offset(struct mqueue_inode_info, vfs_inode)),
 		    attr.mq_curmsgs);
 }
 

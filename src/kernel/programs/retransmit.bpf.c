@@ -56,8 +56,8 @@ static __always_inline bool is_same_stream(struct sock *sk, const struct tcp_str
 
 	if (!socket)
 		return (socket_ends(sk) ^ stream->ends) >> 1 == 0;
-	inode = typed(struct inode, (void *)socket + (bpf_core_field_offset(struct socket_alloc, vfs_inode) -
-						      bpf_core_field_offset(struct socket_alloc, socket)));
+	inode = typed(inode, (void *)socket + (bpf_core_field_offset(struct socket_alloc, vfs_inode) -
+					       bpf_core_field_offset(struct socket_alloc, socket)));
 	return READ(inode, i_ino) == stream->ino;
 }
 
@@ -79,8 +79,8 @@ static __always_inline __u32 missed_segments(struct tcp_stream *stream, struct t
 
 static __always_inline void fill_retransmission(struct retransmission_fact *fact, struct sock *sk, struct sk_buff *skb)
 {
-	struct tcp_skb_cb *sent = typed(struct tcp_skb_cb, skb->cb);
-	struct inet_connection_sock *connection = typed(struct inet_connection_sock, sk);
+	struct tcp_skb_cb *sent = typed(tcp_skb_cb, skb->cb);
+	struct inet_connection_sock *connection = typed(inet_connection_sock, sk);
 
 	fact->bytes = READ(skb, len);
 	fact->segments = READ(sent, tcp_gso_segs);
@@ -88,7 +88,7 @@ static __always_inline void fill_retransmission(struct retransmission_fact *fact
 	fact->congestion_state = BPF_CORE_READ_BITFIELD_PROBED(connection, icsk_ca_state);
 	if (fact->tcp_flags & TCP_FLAG_SYN)
 		return;
-	fact->stream_offset = position_of(typed(struct tcp_sock, sk), READ(sk, __sk_common.skc_state), READ(sent, seq));
+	fact->stream_offset = position_of(typed(tcp_sock, sk), READ(sk, __sk_common.skc_state), READ(sent, seq));
 	fact->present = RETRANSMISSION_HAS_OFFSET;
 }
 
@@ -110,7 +110,7 @@ int BPF_PROG(retransmitted, const struct sock *trusted_sk, const struct sk_buff 
 	*(volatile __u64 *)&buffer->key = (__u64)trusted_sk;
 	*(volatile __u64 *)&buffer->skb = (__u64)trusted_skb;
 	stream = bpf_map_lookup_elem(&tcp_streams, &buffer->key);
-	sk = typed(struct sock, *(volatile __u64 *)&buffer->key);
+	sk = typed(sock, *(volatile __u64 *)&buffer->key);
 	if (!stream || !is_same_stream(sk, stream))
 		return 0;
 	control->generated++;
@@ -121,8 +121,8 @@ int BPF_PROG(retransmitted, const struct sock *trusted_sk, const struct sk_buff 
 	fact->time_ns = bpf_ktime_get_boot_ns();
 	fact->handle_id = stream->handle_id;
 	fact->cpu = bpf_get_smp_processor_id();
-	fill_retransmission(fact, sk, typed(struct sk_buff, *(volatile __u64 *)&buffer->skb));
-	fact->missed_segments = missed_segments(stream, typed(struct tcp_sock, sk), fact->segments);
+	fill_retransmission(fact, sk, typed(sk_buff, *(volatile __u64 *)&buffer->skb));
+	fact->missed_segments = missed_segments(stream, typed(tcp_sock, sk), fact->segments);
 	emit(STREAM_INTERRUPTS, &fact->header, sizeof(*fact));
 	return 0;
 }

@@ -158,7 +158,7 @@ static __always_inline bool is_first_to_die(struct task_struct *task, struct tas
 SEC("tp_btf/signal_deliver")
 int HOLDING_PROGRAM(signal_deliver, int signal, struct kernel_siginfo *info, struct k_sigaction *action)
 {
-	struct task_struct *current = this_task(), *task = typed(struct task_struct, current);
+	struct task_struct *current = this_task(), *task = typed(task_struct, current);
 	struct task_state *state = watched_state(current);
 	struct ring_control *control = ring_control(STREAM_EVENTS);
 	struct scratch *scratch = cpu_scratch();

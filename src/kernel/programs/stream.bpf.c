@@ -15,8 +15,8 @@ __noinline int find_stream_offset(scratch_ref ref, __u64 moved, __u32 inbound, _
 
 	if (!scratch || !state || !scratch->seen.sk || !moved)
 		return 0;
-	sk = typed(struct sock, scratch->seen.sk);
-	tcp = typed(struct tcp_sock, scratch->seen.sk);
+	sk = typed(sock, scratch->seen.sk);
+	tcp = typed(tcp_sock, scratch->seen.sk);
 	if (!is_tcp(sk))
 		return 0;
 	if (!inbound) {
@@ -52,7 +52,7 @@ int BPF_PROG(stream_sent, const struct sock *sk)
 	if (!state || state->stream_sk)
 		return 0;
 	state->stream_sk = (__u64)sk;
-	state->stream_at = sent_position(typed(struct tcp_sock, sk));
+	state->stream_at = sent_position(typed(tcp_sock, sk));
 	return 0;
 }
 
@@ -65,6 +65,6 @@ int BPF_PROG(stream_read, struct sock *sk)
 	if (!state)
 		return 0;
 	state->stream_sk = (__u64)sk;
-	state->stream_at = read_position(typed(struct tcp_sock, sk));
+	state->stream_at = read_position(typed(tcp_sock, sk));
 	return 0;
 }

@@ -45,7 +45,7 @@ static __always_inline void remember_closed(struct task_state *state)
 SEC(SYS_ENTER)
 int ENTER_PROGRAM(sys_enter)
 {
-	struct task_struct *current = this_task(), *task = typed(struct task_struct, current);
+	struct task_struct *current = this_task(), *task = typed(task_struct, current);
 	struct task_state *state = watched_state(current);
 	const volatile struct syscall_shape *shape;
 	__u64 number = id;
@@ -82,7 +82,7 @@ int ENTER_PROGRAM(sys_enter)
 		index = (shape->fd - 1) & 7;
 		state->entry_file = file_of(task, index < 6 ? state->arguments[index] : -1);
 		if (state->entry_file && shape->flags & CALL_POSITION)
-			state->entry_position = READ(typed(struct file, state->entry_file), f_pos);
+			state->entry_position = READ(typed(file, state->entry_file), f_pos);
 		if (shape->special == SPECIAL_CLOSE)
 			remember_closed(state);
 	}
@@ -451,7 +451,7 @@ int EXIT_PROGRAM(write_selected)
 SEC(SYS_EXIT)
 int EXIT_PROGRAM(sys_exit)
 {
-	struct task_struct *current = this_task(), *task = typed(struct task_struct, current);
+	struct task_struct *current = this_task(), *task = typed(task_struct, current);
 	struct task_state *state = watched_state(current);
 	struct ring_control *control;
 	struct scratch *scratch;

@@ -101,7 +101,7 @@ static __always_inline void tell_end(struct scratch *scratch, struct task_struct
 {
 	struct thread_end_fact *fact = &scratch->fact.thread_end;
 
-	if (!context_is_current(state, typed(struct task_struct, task)))
+	if (!context_is_current(state, typed(task_struct, task)))
 		announce_context(state, task, scratch);
 	end_call(scratch, task, state, false);
 	__builtin_memset(fact, 0, sizeof(*fact));
@@ -124,7 +124,7 @@ int HOLDING_PROGRAM(task_exit, struct task_struct *task)
 
 	if (!scratch)
 		return 0;
-	remember_end(scratch, typed(struct task_struct, task));
+	remember_end(scratch, typed(task_struct, task));
 	if (!state)
 		return 0;
 	if (!(state->flags & TASK_EXCLUDED) && (watch_all || state->flags & TASK_WATCHED))
@@ -192,7 +192,7 @@ int finish_calls(struct bpf_iter__task *context)
 		adopt_call(task, state);
 	if (!(state->flags & TASK_IN_CALL))
 		return 0;
-	if (!context_is_current(state, typed(struct task_struct, task)))
+	if (!context_is_current(state, typed(task_struct, task)))
 		announce_context(state, task, scratch);
 	end_call(scratch, task, state, true);
 	return 0;

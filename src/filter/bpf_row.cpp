@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "filter/row.h"
 #include "filter/string_atoms.h"
 
 namespace dyetrace::filter {

@@ -11,6 +11,7 @@
 
 #include "analysis/causality/handover.h"
 #include "base/log.h"
+#include "query/asked_rows.h"
 #include "query/causes/cause_steps.h"
 #include "query/named_sql.h"
 #include "query/sql.h"

@@ -95,6 +95,7 @@ Recording& Recording::operator=(Recording&&) noexcept = default;
 Recording::~Recording() = default;
 
 Result<Recording> Recording::start(RecordingOptions options) {
+    TRY(trace::TraceFolder::expect_free(options.trace_path));
     TRY(trace::Host host, trace::this_host());
     host.name = options.host_name.empty() ? host.name : options.host_name;
     if (options.test_clock) {  // it stands for another machine

@@ -152,6 +152,18 @@ std::vector<std::uint64_t> SegmentList::missing() const {
     return absent;
 }
 
+Result<void> TraceFolder::expect_free(const std::string& path) {
+    if (::access(path.c_str(), F_OK) != 0) {
+        return {};
+    }
+    TRY(const std::vector<std::string> names, base::list_folder(path));
+    if (!names.empty()) {
+        return Error(ErrorCode::kAlreadyExists,
+                     fmt::format("'{}' is there and not empty: take another name", path));
+    }
+    return {};
+}
+
 Result<TraceFolder> TraceFolder::create(const std::string& path,
                                         TraceInfo info,
                                         std::optional<gid_t> group) {
@@ -164,11 +176,7 @@ Result<TraceFolder> TraceFolder::create(const std::string& path,
         ::rmdir(path.c_str());
         return shared.error();
     }
-    TRY(const std::vector<std::string> names, base::list_folder(path));
-    if (!names.empty()) {
-        return Error(ErrorCode::kAlreadyExists,
-                     fmt::format("'{}' is there and not empty: take another name", path));
-    }
+    TRY(expect_free(path));
     info.state = TraceState::kRecording;
     info.recorder_pid = ::getpid();
     info.recorder_start_ticks = own_start_ticks();

@@ -61,6 +61,8 @@ void keep_files_private(const std::string& trace_path);
 
 class TraceFolder {
   public:
+    // kAlreadyExists: something is there that create() would not take.
+    static Result<void> expect_free(const std::string& path);
     // Makes the folder (or takes an empty one); the caller is its recorder until it finishes or dies. Fills in
     // info.recorder_*. kAlreadyExists if something is there. Leaves nothing behind when it fails.
     // A folder that it makes is its owner's alone, or to be read by `group` as well.

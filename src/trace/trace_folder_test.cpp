@@ -26,7 +26,10 @@ TEST(TraceFolder, is_read_as_it_was_made) {
 
 TEST(TraceFolder, does_not_take_a_folder_with_something_in_it) {
     const auto temporary = base::TemporaryFolder::make().value();
+    EXPECT_TRUE(TraceFolder::expect_free(temporary.path()).ok());
+    EXPECT_TRUE(TraceFolder::expect_free(temporary.path() + "/not_there").ok());
     base::write_file_atomically(temporary.path() + "/x", "").value();
+    EXPECT_EQ(TraceFolder::expect_free(temporary.path()).error().code(), ErrorCode::kAlreadyExists);
     EXPECT_EQ(TraceFolder::create(temporary.path(), info_of_one_host()).error().code(),
               ErrorCode::kAlreadyExists);
     EXPECT_EQ(TraceFolder::open(temporary.path()).error().text(),

@@ -10,6 +10,8 @@ import sys
 import support
 from support import DYETRACE, program
 
+PORT = support.free_port()
+
 # Of each what happens meanwhile, and a row that has to be in its answer. A hundred sleep, as the thirty that were away longest are shown, and all
 # that waits on this machine is asked about.
 WORK = {
@@ -24,6 +26,8 @@ WORK = {
     "on_cpu": ("exec {functions} threads 1 300000000", {"comm": "functions"}),
     "disk_latency": ("dd if=/dev/zero of=synced bs=64k count=20 conv=fsync", None),
     "sent_again": ("true", None),
+    "round_trips": ("exec {python} -c 'import socket; s = socket.create_server((\"127.0.0.1\", {port})); c = socket.create_connection(s.getsockname());"
+                    " a = s.accept()[0]; [(c.send(b\"x\"), a.recv(1), a.send(b\"y\"), c.recv(1)) for _ in range(20)]'", {"remote_port": PORT}),
     "read_from_disk": ("dd if=/dev/zero of=new bs=64k count=1", {"comm": "dd"}),
     "allocations": ("ls -lR / 2>/dev/null | head -c 10000 > /dev/null", {"comm": "ls"}),
     "lookups": ("getent hosts localhost; exec {python} -c 'import socket; socket.getaddrinfo(\"localhost\", 1)'", {"name": "localhost"}),
@@ -45,9 +49,9 @@ class QuestionsTest(support.EndToEndTest):
     def test_each_has_an_answer(self):
         for name, (work, expected) in WORK.items():
             with self.subTest(name):
-                command = ("sh", "-c", work.format(python=sys.executable, functions=program("functions")))
+                command = ("sh", "-c", work.format(python=sys.executable, functions=program("functions"), port=PORT))
                 # what a CPU does while it is nobody's, and the ends of I/O, are not the command's
-                everybody = name in ("run_queue", "off_cpu", "disk_latency", "sent_again")
+                everybody = name in ("run_queue", "off_cpu", "disk_latency", "sent_again", "round_trips")
                 targets = ("--duration", "2s") if everybody else ("--", *command)
                 with subprocess.Popen([DYETRACE, "live", "--json", name, *targets], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder) as asked:
                     while everybody and asked.poll() is None:

@@ -214,6 +214,8 @@ class TraceTest(support.EndToEndTest):
         with open(os.path.join(self.work, "file"), "w", encoding="ascii") as file:
             file.write("words and words\n" * 20)
         os.symlink("file", os.path.join(self.work, "link"))
+        for name in ("file", "link", "."):  # ls -l shows the minute
+            os.utime(os.path.join(self.work, name), (1e9, 1e9), follow_symlinks=False)
 
     def options(self):
         return {"cwd": self.work, "env": ENVIRONMENT, "stdin": subprocess.DEVNULL, "timeout": support.PATIENCE_S}

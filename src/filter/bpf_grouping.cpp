@@ -58,9 +58,17 @@ Integer number_of(std::uint64_t word, bool is_signed) {
 
 Result<BpfGrouping::Part> BpfGrouping::part_of(const Expression& expression,
                                                const BpfSource& source) {
+    if (is_condition(expression)) {
+        const Expression known = simplified_condition(expression);
+        return known.is_constant() ? Part{.expression = integer_constant(known.is_true() ? 1 : 0)}
+                                   : Part{.expression = known, .form = Form::kTruth};
+    }
     Part part{.expression = simplified(expression)};
     const Expression& e = part.expression;
     if (e.is_constant()) {
+        if (e.type == Type::kBoolean) {
+            part.expression = integer_constant(e.is_true() ? 1 : 0);
+        }
         return part;
     }
     const auto range = e.type == Type::kText ? std::nullopt : range_of(e);
@@ -161,6 +169,8 @@ GroupKey BpfGrouping::key(std::span<const std::byte> bytes) const {
         Constant value;
         if (part.form == Form::kConstant) {
             value = part.expression.constant;
+        } else if (part.form == Form::kTruth) {
+            value = Integer{word_at(bytes, part.offset)};
         } else if ((nulls >> i & 1) == 0 && part.form == Form::kNumber) {
             value = number_of(word_at(bytes, part.offset), part.is_signed);
         } else if ((nulls >> i & 1) == 0 && part.form == Form::kBytes) {
@@ -215,7 +225,7 @@ class BpfGrouping::Writer {
         conditions.condition(grouping_.where_, true, {is_selected, is_not_selected, pass_});
         code_.place(is_selected);
         store_zeros();
-        build_key();
+        build_key(conditions);
         load_arguments(conditions);
         find_group();
         for (std::size_t i = 0; i < grouping_.aggregates_.size(); ++i) {
@@ -270,13 +280,26 @@ class BpfGrouping::Writer {
         code_.place(done);
     }
 
-    void build_key() {
+    void build_key(BpfConditions& conditions) {
         for (std::size_t i = 0; i < grouping_.keys_.size(); ++i) {
             const Part& part = grouping_.keys_[i];
-            if (part.form != Form::kConstant) {
-                put(part, key_at() + static_cast<std::ptrdiff_t>(part.offset), key_at(), i);
+            const std::ptrdiff_t place = key_at() + static_cast<std::ptrdiff_t>(part.offset);
+            if (part.form == Form::kTruth) {
+                put_truth(part, place, conditions);
+            } else if (part.form != Form::kConstant) {
+                put(part, place, key_at(), i);
             }
         }
+    }
+
+    // Where it does not hold, there is a zero already.
+    void put_truth(const Part& part, std::ptrdiff_t place, BpfConditions& conditions) {
+        const Label holds = code_.new_label(), does_not = code_.new_label();
+        conditions.condition(part.expression, true, {holds, does_not, pass_});
+        code_.place(holds);
+        code_.set(Register::k1, 1);
+        code_.store(Register::kFrame, place, Register::k1, 8);
+        code_.place(does_not);
     }
 
     void load_arguments(BpfConditions& conditions) {

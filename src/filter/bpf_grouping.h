@@ -76,6 +76,7 @@ class BpfGrouping {
     enum class Form : std::uint8_t {
         kConstant,  // takes no room
         kNumber,    // 64 bits
+        kTruth,     // of a condition: 1 where it holds
         kName,      // the number of a name of a closed set
         kBytes,     // so many bytes, NUL to their end
     };

@@ -72,6 +72,11 @@ Grouping random_grouping(RandomCases& cases) {
     for (std::uint64_t i = cases.below(4); i > 0; --i) {
         grouping.keys.push_back(parse_value(kKeys[cases.below(kKeys.size())]).value());
     }
+    if (cases.chance(40)) {
+        if (auto condition = parse_key(cases.condition()); condition.ok()) {
+            grouping.keys.push_back(std::move(condition).value());
+        }
+    }
     for (std::uint64_t i = cases.below(6) + 1; i > 0; --i) {
         const auto& [kind, argument] = kAggregates[cases.below(kAggregates.size())];
         grouping.aggregates.push_back({kind, parse_value(argument).value()});

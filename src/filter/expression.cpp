@@ -156,6 +156,9 @@ Expression negation(Expression operand) {
 bool is_leaf(const Expression& expression) {
     return expression.op == Operator::kColumn || expression.op == Operator::kField;
 }
+bool is_condition(const Expression& expression) {
+    return expression.type == Type::kBoolean && !expression.is_constant() && !is_leaf(expression);
+}
 bool is_comparison(Operator op) {
     return op >= Operator::kEqual && op <= Operator::kGreaterEqual;
 }

@@ -112,6 +112,8 @@ Expression negation(Expression operand);
 
 // A column or a field.
 bool is_leaf(const Expression& expression);
+// True or not of other expressions.
+bool is_condition(const Expression& expression);
 bool is_comparison(Operator op);
 Operator mirrored(Operator op);  // of a comparison whose sides change places
 bool is_arithmetic(Operator op);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "filter/parser.h"
+
 namespace dyetrace::filter {
 
 // A column, a constant, or what is calculated of them.
@@ -36,6 +38,11 @@ void set(Constant& to, const Value& value) {
 }
 
 }  // namespace
+
+Result<Expression> parse_key(std::string_view key, const RowLayout* row) {
+    auto value = parse_value(key, row);
+    return value.ok() ? std::move(value) : parse_condition(key, row);
+}
 
 void Partial::merge(AggregateKind kind, const Partial& other) {
     if (other.count == 0) {
@@ -77,7 +84,13 @@ GroupTable::GroupTable(const Grouping& grouping, std::string_view host, std::siz
       evaluator_(grouping.where, host),
       host_(host),
       groups_max_(groups_max),
-      key_(grouping.keys.size()) {}
+      key_(grouping.keys.size()) {
+    for (const Expression& key : grouping.keys) {
+        if (is_condition(key)) {
+            conditions_.emplace_back(Predicate::of(key), host);
+        }
+    }
+}
 
 std::vector<Partial>* GroupTable::group_of(const GroupKey& key) {
     const auto found = groups_.find(key);
@@ -98,7 +111,9 @@ bool GroupTable::add(schema::RecordBytes record,
     }
     EventValues values(buffers_, host_);
     values.set(record, cpu, dictionary);
-    add_values(values);
+    auto condition = conditions_.begin();
+    add_values(values,
+               [&](const Expression&) { return (condition++)->matches(record, cpu, dictionary); });
     return true;
 }
 
@@ -107,14 +122,22 @@ bool GroupTable::add_row(std::span<const std::byte> row) {
     if (truth_of(grouping_.where.expression(), values) != Truth::kTrue) {
         return false;
     }
-    add_values(values);
+    add_values(values, [&](const Expression& condition) {
+        return truth_of(condition, values) == Truth::kTrue;
+    });
     return true;
 }
 
-template <typename Values>
-void GroupTable::add_values(const Values& values) {
+// `holds` is asked about the conditions in the order of the keys.
+template <typename Values, typename Holds>
+void GroupTable::add_values(const Values& values, Holds holds) {
     for (std::size_t i = 0; i < key_.size(); ++i) {
-        set(key_[i], value_of(grouping_.keys[i], values));
+        const Expression& key = grouping_.keys[i];
+        if (is_condition(key)) {
+            key_[i] = Integer{holds(key)};
+        } else {
+            set(key_[i], value_of(key, values));
+        }
     }
     std::vector<Partial>* const partials = group_of(key_);
     if (partials == nullptr) {

@@ -45,10 +45,14 @@ struct Aggregate {
 
 struct Grouping {
     Predicate where;
-    std::vector<Expression> keys;  // columns, and what is calculated of one
+    std::vector<Expression>
+        keys;  // columns, what is calculated of one, and conditions: 1 where one holds, 0 elsewhere
     std::vector<Aggregate> aggregates;
     bool operator==(const Grouping&) const = default;
 };
+
+// A key as SQL writes it.
+Result<Expression> parse_key(std::string_view key, const RowLayout* row = nullptr);
 
 // What is known of an aggregate of a group.
 struct Partial {
@@ -96,11 +100,12 @@ class GroupTable {
 
   private:
     std::vector<Partial>* group_of(const GroupKey& key);
-    template <typename Values>
-    void add_values(const Values& values);
+    template <typename Values, typename Holds>
+    void add_values(const Values& values, Holds holds);
 
     Grouping grouping_;
     Evaluator evaluator_;
+    std::vector<Evaluator> conditions_;  // of the keys that are conditions
     std::string host_;
     std::size_t groups_max_;
     TextBuffers buffers_;

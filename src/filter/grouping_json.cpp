@@ -91,7 +91,7 @@ Result<Grouping> grouping_from(const Json& json, const RowLayout* row) {
     TRY(const std::string where, json.get<std::string>("where"));
     TRY(grouping.where, Predicate::parse(where, row));
     for (const Json& key : json.items_at("keys")) {
-        TRY(Expression expression, parse_value(key.as<std::string>().value_or(""), row));
+        TRY(Expression expression, parse_key(key.as<std::string>().value_or(""), row));
         grouping.keys.push_back(std::move(expression));
     }
     for (const Json& item : json.items_at("aggregates")) {

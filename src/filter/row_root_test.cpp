@@ -87,6 +87,10 @@ Grouping random_grouping(RandomCases& cases, const RowLayout& row) {
     for (std::uint64_t i = cases.below(4); i > 0; --i) {
         grouping.keys.push_back(parse_value(kRowKeys[cases.below(kRowKeys.size())], &row).value());
     }
+    if (cases.chance(40)) {
+        grouping.keys.push_back(
+            parse_key(kRowConditions[cases.below(kRowConditions.size())], &row).value());
+    }
     for (std::uint64_t i = cases.below(6) + 1; i > 0; --i) {
         const auto& [kind, argument] = kRowAggregates[cases.below(kRowAggregates.size())];
         grouping.aggregates.push_back({kind, parse_value(argument, &row).value()});
@@ -173,7 +177,7 @@ TEST(RowGrouping, counts_in_the_kernel_what_the_table_counts) {
     const RowLayout row = layout();
     RandomCases cases(19);
     std::size_t counted = 0, passed = 0, left = 0;
-    for (int round = 0; round < 250; ++round) {
+    for (int round = 0; round < 400; ++round) {
         const Grouping grouping = random_grouping(cases, row);
         const auto program = BpfGrouping::of_rows(grouping);
         if (!program.ok()) {

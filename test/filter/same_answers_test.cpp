@@ -8,6 +8,7 @@
 
 #include "base/temporary_folder.h"
 #include "filter/grouping.h"
+#include "filter/grouping_json.h"
 #include "query/live/live_plan.h"
 #include "random_world.h"
 #include "store/store_fixture.h"
@@ -40,6 +41,12 @@ const std::vector<std::string> kAggregates = {"count(*)",
                                               "count(*) * 2",
                                               "count(DISTINCT comm)",
                                               "count(*) FILTER (WHERE bytes > 0)",
+                                              "sum(result) FILTER (WHERE class = 'file' OR fd < 3)",
+                                              "avg(fd) FILTER (WHERE path GLOB '*a*')",
+                                              "min(fd) FILTER (WHERE error IS NOT NULL)",
+                                              "max(duration_ns) FILTER (WHERE NOT (bytes > 0))",
+                                              "count(fd) FILTER (WHERE fd = fd + 1)",
+                                              "count(*) FILTER (WHERE length(comm) > 3)",
                                               "max(comm)",
                                               "sum(bytes // 3)",
                                               "approx_count_distinct(pid)",
@@ -184,6 +191,20 @@ TEST(LivePlan, counts_at_the_probe_what_it_can) {
     EXPECT_EQ(grouping.aggregates.size(), 2u);  // the sum has the average's count
     const std::vector<std::string> lines = plan.value().explanation();
     EXPECT_NE(lines.at(1).find("comm"), std::string::npos);  // WHERE's last part is decided later
+}
+
+TEST(LivePlan, counts_a_filter_as_a_key) {
+    const auto plan = query::LivePlan::of(
+        "SELECT comm, count(*), count(*) FILTER (WHERE bytes > 100) AS large, "
+        "avg(duration_ns) FILTER (WHERE bytes > 100), sum(bytes) FILTER (WHERE error IS NULL) "
+        "FROM events GROUP BY comm");
+    ASSERT_TRUE(plan.ok()) << plan.error().text();
+    const filter::Grouping& grouping = plan.value().grouping();
+    EXPECT_EQ(plan.value().explanation().at(1), "keys   comm, bytes > 100, error IS NULL");
+    EXPECT_EQ(grouping.aggregates.size(), 3u);
+    const auto travelled = filter::grouping_from(filter::json_of(grouping));
+    ASSERT_TRUE(travelled.ok()) << travelled.error().text();
+    EXPECT_EQ(travelled.value(), grouping);
 }
 
 TEST(LivePlan, counts_a_part_of_a_statement_at_the_probe) {

@@ -7,7 +7,7 @@
 //
 // count, sum, min, max and avg are counted; where a statement has another aggregate, or none, its columns are the keys, and each of
 // their rows stands in the answer as often as it was counted. A part of WHERE that no condition can say (filter/parser.h) is decided
-// after it, on its columns, which are keys. So every SELECT over `events` alone has an answer, and it is the one that a stored trace
+// after it, on its columns, which are keys; whether the FILTER of an aggregate holds is a key. So every SELECT over `events` alone has an answer, and it is the one that a stored trace
 // gives; what differs is how much is counted at the probe, and explanation() says so. It may be a part of a larger statement, by WITH or
 // in its FROM: the rest of it is the answer's.
 #pragma once
@@ -16,6 +16,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -48,7 +49,13 @@ class LivePlan {
     Result<bool> has_row(const std::string& condition);
 
   private:
-    class Maker;
+    class Maker;  // takes a statement apart
+    static constexpr const char* kCounted =
+        "_counted";  // a row per group: keys, then _cN and _vN of each aggregate
+    static constexpr const char* kRepeated =
+        "_repeated";                                   // each of them as often as it was counted
+    static constexpr const char* kAnswer = "_answer";  // the last one, where it is kept
+
     explicit LivePlan(store::StatementEngine engine) : engine_(std::move(engine)) {}
 
     store::StatementEngine engine_;

@@ -197,6 +197,29 @@ TEST_F(Signal, what_is_ignored_or_blocked_does_not_come) {
     EXPECT_EQ(arguments(trace), "");
 }
 
+// It is kept as long as it is blocked, since the program might come to handle it.
+TEST_F(Signal, what_is_ignored_when_it_is_no_longer_blocked_does_not_come) {
+    const Shared<pid_t> self;
+    const Trace trace = record([&] {
+        *self = getpid();
+        handle(SIGUSR1, SIG_IGN);
+        handle(SIGURG);
+        sigset_t blocked;
+        sigfillset(&blocked);
+        REQUIRE(sigprocmask(SIG_BLOCK, &blocked, nullptr) == 0);
+        for (const int number : {SIGUSR1, SIGCHLD, SIGWINCH, SIGCONT, SIGURG}) {
+            REQUIRE(kill(getpid(), number) == 0);
+        }
+        sigset_t waiting;
+        REQUIRE(sigpending(&waiting) == 0 && sigismember(&waiting, SIGCHLD) == 1);
+        REQUIRE(sigprocmask(SIG_UNBLOCK, &blocked, nullptr) == 0);
+    });
+    EXPECT_EQ(trace.count("kill"), 5u);
+    EXPECT_EQ(arguments(trace),
+              fmt::format("{{\"signal\":\"SIGURG\",\"code\":\"SI_USER\",\"pid\":{},\"uid\":0}}\n",
+                          *self));
+}
+
 void* sleep_for_ever(void*) {
     pause();
     return nullptr;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * tp_btf/signal_deliver: a signal that a watched thread is about to handle, or that ends or stops it. What a program ignores
- * is dropped when it is sent and does not come here.
+ * is dropped when it is sent, but comes here where it was blocked then (glibc's fork blocks all for a moment): it is left out.
  *
  * A signal that ends a process is not delivered as itself: the kernel gives a SIGKILL without a siginfo to each thread and
  * keeps the number in group_exit_code. Its siginfo may still be queued; the first thread that comes by writes the event, the
@@ -30,6 +30,7 @@
 #define SI_SIGIO -5
 #define SIGINFO_ADDRESS_MIN 2 /* SEND_SIG_NOINFO and SEND_SIG_PRIV */
 #define SIGNAL_GROUP_EXIT 4 /* signal_struct.flags */
+#define HANDLER_IGNORES 1 /* SIG_IGN */
 #define SIGNAL_MASK 0x7f /* of an exit code */
 #define QUEUED_MAX 32 /* signals that are looked through for the one that ends the process */
 
@@ -39,8 +40,8 @@ static __always_inline bool is_one_of(__u32 signal, __u32 signals)
 }
 
 static const __u32 faults = 1u << SIGILL | 1u << SIGTRAP | 1u << SIGBUS | 1u << SIGFPE | 1u << SIGSEGV | 1u << SIGSYS;
-static const __u32 not_fatal = 1u << SIGCHLD | 1u << SIGCONT | 1u << SIGSTOP | 1u << SIGTSTP | 1u << SIGTTIN | 1u << SIGTTOU |
-			       1u << SIGURG | 1u << SIGWINCH;
+static const __u32 ignored_by_default = 1u << SIGCHLD | 1u << SIGCONT | 1u << SIGURG | 1u << SIGWINCH;
+static const __u32 not_fatal = ignored_by_default | 1u << SIGSTOP | 1u << SIGTSTP | 1u << SIGTTIN | 1u << SIGTTOU;
 
 static __always_inline void fill_sender(struct signal_event *event, const struct kernel_siginfo *info)
 {
@@ -163,7 +164,7 @@ int HOLDING_PROGRAM(signal_deliver, int signal, struct kernel_siginfo *info, str
 	struct ring_control *control = ring_control(STREAM_EVENTS);
 	struct scratch *scratch = cpu_scratch();
 	struct signal_event event = {};
-	__u64 siginfo;
+	__u64 siginfo, handler;
 
 	if (!state || !control || !scratch || count_only)
 		return 0;
@@ -176,8 +177,12 @@ int HOLDING_PROGRAM(signal_deliver, int signal, struct kernel_siginfo *info, str
 		siginfo = queued_siginfo(&LOAD(task, signal)->shared_pending.list, event.signal);
 		if (!siginfo)
 			siginfo = queued_siginfo(&task->pending.list, event.signal);
-	} else if (!BPF_CORE_READ(action, sa.sa_handler) && !is_one_of(signal, not_fatal)) {
-		is_first_to_die(current, state); /* the other threads have nothing to add */
+	} else {
+		handler = (__u64)BPF_CORE_READ(action, sa.sa_handler);
+		if (handler == HANDLER_IGNORES || (!handler && is_one_of(signal, ignored_by_default)))
+			return 0; /* it was blocked when it was sent */
+		if (!handler && !is_one_of(signal, not_fatal))
+			is_first_to_die(current, state); /* the other threads have nothing to add */
 	}
 	control->generated++;
 	if (!context_is_current(state, task))

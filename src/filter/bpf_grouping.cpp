@@ -58,17 +58,17 @@ Integer number_of(std::uint64_t word, bool is_signed) {
 
 Result<BpfGrouping::Part> BpfGrouping::part_of(const Expression& expression,
                                                const BpfSource& source) {
-    if (is_condition(expression)) {
-        const Expression known = simplified_condition(expression);
-        return known.is_constant() ? Part{.expression = integer_constant(known.is_true() ? 1 : 0)}
-                                   : Part{.expression = known, .form = Form::kTruth};
-    }
-    Part part{.expression = simplified(expression)};
+    const bool is_truth = is_condition(expression);
+    Part part{.expression = is_truth ? simplified_condition(expression) : simplified(expression)};
     const Expression& e = part.expression;
     if (e.is_constant()) {
         if (e.type == Type::kBoolean) {
             part.expression = integer_constant(e.is_true() ? 1 : 0);
         }
+        return part;
+    }
+    if (is_truth) {
+        part.form = Form::kTruth;
         return part;
     }
     const auto range = e.type == Type::kText ? std::nullopt : range_of(e);

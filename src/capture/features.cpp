@@ -23,6 +23,7 @@
 #include "capture/capture.h"
 #include "capture/kernel_support.h"
 #include "capture/lockdown.h"
+#include "capture/probe_support.h"
 #include "schema/syscalls.h"
 
 namespace dyetrace::capture {
@@ -183,6 +184,15 @@ Feature probe_function_probes(const Btf& types) {
             false};
 }
 
+Feature describe_probes() {
+    const std::string lack = probes_lack();
+    return {"probes",
+            lack.empty() ? Availability::kYes : Availability::kNo,
+            lack.empty() ? "functions of programs, tracepoints, samples" : lack,
+            "",
+            false};
+}
+
 Feature describe_content(const KernelSupport& support) {
     if (!support.loop) {
         return {"content",
@@ -253,6 +263,7 @@ std::vector<Feature> probe_features() {
     features.push_back(describe_calls());
     features.push_back(describe_content(support));
     features.push_back(describe_retransmissions(support));
+    features.push_back(describe_probes());
     features.push_back(probe_function_probes(types));
     for (const BlindSpot& spot : blind_spots()) {
         features.push_back(describe(spot));

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "capture/bpf_map.h"
+#include "capture/probe_support.h"
 
 namespace dyetrace::capture {
 namespace {
@@ -174,6 +175,9 @@ Result<base::Fd> LoadedProbe::load_program(const std::vector<bpf_insn>& code,
         return program;
     }
     const int error = errno;
+    if (std::string lack = probes_lack(); !lack.empty()) {
+        return Error(ErrorCode::kUnsupported, std::move(lack));
+    }
     std::string log(kVerifierWordsMax, '\0');
     options.log_buf = log.data();
     options.log_size = static_cast<std::uint32_t>(log.size());

@@ -1,10 +1,10 @@
 #include "capture/probe_list.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <utility>
 
+#include "capture/probe_support.h"
 #include "probes/elf_file.h"
 #include "probes/function_types.h"
 #include "probes/kernel_functions.h"
@@ -19,8 +19,6 @@ namespace dyetrace::capture {
 namespace {
 
 using probes::ProbeKind;
-
-constexpr const char* kKprobes = "/sys/bus/event_source/devices/kprobe/type";
 
 std::string name_of(ProbeKind kind, std::vector<std::string> arguments) {
     return probes::to_text({kind, std::move(arguments)});
@@ -148,25 +146,21 @@ void add_marks(ProbeList& list, const std::string& glob, const std::string& path
 
 }  // namespace
 
-std::string kernel_functions_lack() {
-    return ::access(kKprobes, F_OK) == 0
-               ? ""
-               : "this kernel has no kprobes (CONFIG_KPROBES); a tracepoint may stand near by, and "
-                 "events have all system calls";
-}
-
 Result<ProbeList> list_probes(const std::string& glob, const std::string& program) {
     ProbeList list;
     if (program.empty()) {
         add_tracepoints(list, glob);
         add_kernel_functions(list, glob);
-        return list;
+    } else {
+        TRY(const std::string path, probes::program_path(program));
+        add_marks(list, glob, path);
+        add_functions(list, glob, path);
+        if (!list.probes.empty()) {
+            list.refused.clear();  // that one of the two has no such name
+        }
     }
-    TRY(const std::string path, probes::program_path(program));
-    add_marks(list, glob, path);
-    add_functions(list, glob, path);
-    if (!list.probes.empty()) {
-        list.refused.clear();  // that one of the two has no such name
+    if (std::string lack = probes_lack(); !lack.empty()) {
+        list.refused.push_back("all probes: " + std::move(lack));
     }
     return list;
 }

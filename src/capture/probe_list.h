@@ -36,7 +36,4 @@ inline constexpr std::size_t kListedMax = 10'000;
 // kNotFound: no such program. A glob has *, ? and [a-z].
 Result<ProbeList> list_probes(const std::string& glob, const std::string& program);
 
-// Why functions of the kernel cannot be watched; empty: they can.
-std::string kernel_functions_lack();
-
 }  // namespace dyetrace::capture

@@ -87,8 +87,7 @@ class RightsTest(support.EndToEndTest):
         self.assertEqual(self.stop(recorder, support.signal.SIGTERM), -support.signal.SIGTERM)
         self.assertEqual(trace.accounting()["lost"], 0)
 
-    def test_who_has_two_capabilities_records_and_asks(self):
-        """The trace is sealed, too, beside others who work: nobody could take its sealer out of SCHED_IDLE."""
+    def program_and_trace_of_nobody(self):
         os.chmod(self.folder, 0o755)
         programs, traces = self.path("programs"), self.path("traces")
         os.mkdir(programs)
@@ -97,7 +96,20 @@ class RightsTest(support.EndToEndTest):
         built = os.path.dirname(support.DYETRACE)
         for name in ("dyetrace", "dyetrace-store", "libduckdb.so"):  # others may not go to where they are built
             shutil.copy(os.path.join(built, name), programs)
-        dyetrace, trace = os.path.join(programs, "dyetrace"), os.path.join(traces, "trace")
+        return os.path.join(programs, "dyetrace"), os.path.join(traces, "trace")
+
+    def test_who_has_no_rights_is_told_which_are_needed(self):
+        dyetrace, trace = self.program_and_trace_of_nobody()
+        for arguments in (["record", "-o", trace, "--", "true"], ["trace", "true"], ["stat", "--", "true"]):
+            done = as_nobody(dyetrace, *arguments)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("run as root, or give the program CAP_BPF and CAP_PERFMON", self.one_line(done.stderr))
+        self.assertFalse(os.path.exists(trace))
+        self.assertIn("missing: CAP_BPF CAP_PERFMON", " ".join(as_nobody(dyetrace, "doctor").stdout.split()))
+
+    def test_who_has_two_capabilities_records_and_asks(self):
+        """The trace is sealed, too, beside others who work: nobody could take its sealer out of SCHED_IDLE."""
+        dyetrace, trace = self.program_and_trace_of_nobody()
         with open(self.path("source"), "w", encoding="ascii") as file:
             file.write("some text\n" * 1000)
         recorder = subprocess.Popen(["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all,+bpf,+perfmon",
@@ -143,6 +155,18 @@ class RightsTest(support.EndToEndTest):
                          [{"comm": "cat", "bytes": 100_000, "ppid": worker}])
         with open(self.path("number"), encoding="ascii") as number:
             self.assertLess(int(number.read()), 10)
+
+    def test_without_the_kernels_types_one_line_says_so(self):
+        def without_types(*arguments):
+            return subprocess.run(["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /sys/kernel/btf && exec "$0" "$@"', support.DYETRACE, *arguments],
+                                  capture_output=True, text=True, check=False, timeout=support.PATIENCE_S)
+
+        for arguments in (["record", "-o", self.path("trace"), "--", "true"], ["trace", "true"], ["live", "SELECT count(*) FROM events"]):
+            done = without_types(*arguments)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("nothing can be recorded: this kernel has no BTF at /sys/kernel/btf/vmlinux", self.one_line(done.stderr))
+        self.assertFalse(os.path.exists(self.path("trace")))
+        self.assertIn("no BTF at /sys/kernel/btf/vmlinux", " ".join(without_types("doctor").stdout.split()))
 
     def test_a_command_that_became_another_user_gets_its_signals(self):
         trace, recorder = self.start_recording("--", "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "cat", stdin=subprocess.PIPE)

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { openPage, recordedTrace, sqlRows } from "./page.mjs";
+import { PATIENCE_MS, openPage, recordedTrace, sqlRows } from "./page.mjs";
 
 test("calls of both stand beside each other as SQL counts them, what differs most in time first", async (t) => {
   const [first, second] = [recordedTrace("git"), recordedTrace("relay")];
@@ -112,7 +112,7 @@ test("to zoom and to move is to do it in both", async (t) => {
 // The process with one thread that was there longest is there for an hour: it differs most, and there is nothing to fold beneath it.
 const stretchOneThread = (tab) =>
   tab.route("**/api/other_timeline_rows", async (route) => {
-    const response = await route.fetch(), answer = await response.json(), { kind, threads, begin, end } = answer.rows;
+    const response = await route.fetch({ timeout: PATIENCE_MS }), answer = await response.json(), { kind, threads, begin, end } = answer.rows;
     const [row] = kind.flatMap((each, index) => (each === 1 && threads[index] === 1 ? [index] : [])).sort((a, b) => end[b] - begin[b] - (end[a] - begin[a]));
     end[row] = begin[row] + 3600e9;
     await route.fulfill({ response, json: answer });

@@ -21,7 +21,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 export const build = resolve(process.env.DYETRACE_BUILD ?? join(here, "../../build"));
 export const dyetrace = join(build, "dyetrace");
 const { chromium } = createRequire(join(here, "../../build/page-tests/"))("playwright-core");
-const PATIENCE_MS = 180_000; // for what should take a second or two; the machine may be busy
+export const PATIENCE_MS = 180_000; // for what should take a second or two; the machine may be busy
 
 const traces = new Map();
 

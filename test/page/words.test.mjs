@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { eventually, openPage, openTrace, startRecording } from "./page.mjs";
+import { PATIENCE_MS, eventually, openPage, openTrace, startRecording } from "./page.mjs";
 
 const CALLS = "FROM selected WHERE parent_event_id IS NULL";
 let page;
@@ -152,7 +152,7 @@ test("a view that takes long is asked for again after a rest that is longer", as
   const prepare = (page) =>
     page.route("**/api/report", async (route) => {
       const asked = performance.now();
-      const answer = await route.fetch();
+      const answer = await route.fetch({ timeout: PATIENCE_MS });
       await new Promise((done) => setTimeout(done, HELD_MS));
       moments.push({ asked, answered: performance.now() });
       await route.fulfill({ response: answer });

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <span>
 
 #include "base/text.h"
 #include "store/rows_state.h"
@@ -78,11 +79,21 @@ std::string explained(std::string_view sql) {
     return std::string(text);
 }
 
+bool has_any_of(const std::string& text, std::span<const std::string_view> words) {
+    const std::string lower = base::lower(text);
+    return std::ranges::any_of(
+        words, [&](std::string_view word) { return lower.find(word) != std::string::npos; });
+}
+
+// Functions that start, stop and empty DuckDB's log, and one that runs a statement in a connection of its own, where nobody looks at
+// it and nothing ends it.
+constexpr std::string_view kNotReading[] = {
+    "enable_logging", "disable_logging", "truncate_duckdb_logs", "json_execute_serialized_sql"};
+
 // query('SELECT …') takes an expression: what it calls need not be spelled in the statement.
-bool may_call_what_writes(const std::string& sql) {
-    const std::string words = base::lower(sql);
-    return words.find("logging") != std::string::npos || words.find("query") != std::string::npos ||
-           words.find("execute_serialized") != std::string::npos;
+bool may_do_more(const std::string& sql) {
+    constexpr std::string_view kQuery[] = {"query"};
+    return has_any_of(sql, kQuery) || has_any_of(sql, kNotReading);
 }
 
 // Whether its plan has a function that does more than read.
@@ -100,12 +111,10 @@ Result<void> check_plan(const Engine& engine, const std::string& sql) {
         if (row.empty()) {
             return {};
         }
-        for (const Cell& cell : row) {
-            const std::string plan = base::lower(cell.text);
-            if (plan.find("enable_logging") != std::string::npos ||
-                plan.find("disable_logging") != std::string::npos) {
-                return does_more();
-            }
+        if (std::ranges::any_of(row, [](const Cell& cell) {
+                return has_any_of(std::string(cell.text), kNotReading);
+            })) {
+            return does_more();
         }
     }
 }
@@ -148,7 +157,7 @@ Result<void> check_only_reads(const Engine& engine,
         return does_more();
     }
     const bool is_explained = type == DUCKDB_STATEMENT_TYPE_EXPLAIN;
-    if (!is_explained && !may_call_what_writes(sql)) {
+    if (!is_explained && !may_do_more(sql)) {
         return {};
     }
     if (count > 1) {
@@ -172,7 +181,7 @@ Result<void> check_one_select(const Engine& engine, const std::string& sql) {
     if (duckdb_prepared_statement_type(statement.get()) != DUCKDB_STATEMENT_TYPE_SELECT) {
         return does_more();
     }
-    return may_call_what_writes(sql) ? check_plan(engine, sql) : Result<void>();
+    return may_do_more(sql) ? check_plan(engine, sql) : Result<void>();
 }
 
 }  // namespace dyetrace::store

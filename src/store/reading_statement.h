@@ -3,8 +3,9 @@
 //   SELECT, WITH, FROM, VALUES, TABLE, DESCRIBE, SHOW, SUMMARIZE, and EXPLAIN [ANALYZE] of one of these
 //
 // What a statement may read is DuckDB's to keep (enable_external_access); that it is one of these is looked at here, after DuckDB
-// has taken it apart and before it runs. Three doors need more than its kind: EXPLAIN ANALYZE runs whatever stands after it, a
-// function of DuckDB starts a log of all statements, in a file or on stdout, and EXPORT begins while it is prepared.
+// has taken it apart and before it runs. Four doors need more than its kind: EXPLAIN ANALYZE runs whatever stands after it, a
+// function of DuckDB starts a log of all statements, in a file or on stdout, another one runs a statement that is given as JSON, and
+// EXPORT begins while it is prepared.
 #pragma once
 
 #include <string>

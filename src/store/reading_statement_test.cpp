@@ -123,6 +123,24 @@ TEST_F(ReadingStatement, starts_no_log) {
     EXPECT_EQ(ask("SELECT 'query', 'log'"), "query log\n");
 }
 
+// In a connection of its own, which knows nothing of what is read only, and which nobody can interrupt.
+TEST_F(ReadingStatement, runs_no_other_one) {
+    const std::string inner =
+        "(json_serialize_sql('FROM enable_' || 'logging(storage=''stdout'')'))";
+    for (const std::string& sql :
+         {"FROM json_execute_serialized_sql" + inner,
+          "FROM system.main.\"JSON_execute_serialized_SQL\"" + inner,
+          "SELECT (SELECT count(*) FROM json_execute_serialized_sql" + inner + ")",
+          std::string("FROM query('FROM json_exec' || 'ute_serialized_sql(json_serialize_sql(''"
+                      "SELECT 1''))')"),
+          "EXPLAIN ANALYZE FROM json_execute_serialized_sql" + inner,
+          std::string("FROM truncate_duckdb_logs()")}) {
+        EXPECT_TRUE(is_refused(sql)) << sql << ": " << ask(sql);
+    }
+    EXPECT_EQ(ask("SELECT count(*) FROM duckdb_logs()"), "0\n");
+    EXPECT_TRUE(ask("SELECT json_serialize_sql('SELECT 1')").starts_with("{"));
+}
+
 TEST_F(ReadingStatement, reads_no_file_but_those_of_the_trace) {
     for (const std::string& path : {outside_,
                                     fixture_.path() + "/../" + outside_,

@@ -212,6 +212,38 @@ TEST_F(HttpServerTest, reads_a_head_in_one_way_only) {
                     .starts_with("HTTP/1.1 431 "));
 }
 
+TEST_F(HttpServerTest, answers_everything_whole) {
+    for (const char* range : {"bytes=0-600000",
+                              "bytes=0-9223372036854775807",
+                              "bytes=2-3",
+                              "bytes=-1",
+                              "bytes=1-,0-9999"}) {
+        const httplib::Headers asked{{"Range", range}};
+        const auto page = client_->Get("/secret/", asked);
+        ASSERT_TRUE(page) << range;
+        EXPECT_EQ(page->status, 200) << range;
+        EXPECT_EQ(page->body, kPage) << range;
+        EXPECT_EQ(ask("echo", R"({"a":1})", asked)->body, R"({"a":1})") << range;
+        EXPECT_EQ(ask("file", R"({"text":"some text"})", asked)->body, "some text") << range;
+    }
+}
+
+TEST_F(HttpServerTest, takes_a_question_as_it_is) {
+    const auto post = [&](const std::string& body, const char* type) {
+        return client_->Post("/secret/api/echo", body, type);
+    };
+    const std::string long_one = R"({"a":")" + std::string(100'000, 'x') + "\"}";
+    for (const char* type : {"application/json",
+                             "application/x-www-form-urlencoded",
+                             "multipart/form-data; boundary=a"}) {
+        EXPECT_EQ(post(long_one, type)->body, long_one) << type;
+    }
+    const auto packed = ask("echo", "\x1f\x8b\x08 packed", {{"Content-Encoding", "gzip"}});
+    ASSERT_TRUE(packed);
+    EXPECT_EQ(packed->status, 400);
+    EXPECT_NE(packed->body.find("JSON"), std::string::npos);
+}
+
 TEST_F(HttpServerTest, answers_what_was_asked_before_the_first_answer) {
     const std::string ask =
         "POST /secret/api/echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n";

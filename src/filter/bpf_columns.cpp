@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "filter/string_atoms.h"
 #include "schema/dictionary.h"
@@ -107,6 +108,19 @@ void BpfColumns::need_object(std::uint32_t handle_bit,
     need_known(known_bit, exits.undecided);
 }
 
+// NULL without any handle; what either of them is has to be known.
+void BpfColumns::need_ends(Exits exits) {
+    need_present(SyscallEvent::kHasHandle | SyscallEvent::kHasHandle2, exits.null);
+    for (const auto& [handle_bit, known_bit] :
+         {std::pair(SyscallEvent::kHasHandle, FILTER_KNOWS_OBJECT),
+          std::pair(SyscallEvent::kHasHandle2, FILTER_KNOWS_OBJECT2)}) {
+        const Label next = code_.new_label();
+        need_present(handle_bit, next);
+        need_known(known_bit, exits.undecided);
+        code_.place(next);
+    }
+}
+
 bool BpfColumns::load_event_field(EventColumn column, Register to, Exits exits) {
     for (const EventField& field : kEventFields) {
         if (field.column != column) {
@@ -194,8 +208,8 @@ bool BpfColumns::load_object_field(EventColumn column, Register to, Exits exits)
             code_.calculate(BPF_OR, to, kScratch);
             return true;
         case EventColumn::kConnectionId:
-            need_object(SyscallEvent::kHasHandle, 0, FILTER_KNOWS_OBJECT, exits);
-            code_.load(to, kInput, offsetof(filter_input, object.connection_id), 8);
+            need_ends(exits);
+            code_.load(to, kInput, offsetof(filter_input, object.ends.connection_id), 8);
             code_.jump_if(BPF_JEQ, to, 0, exits.undecided);  // it may become known
             code_.calculate(BPF_LSH, to, 1);                 // 63 bits are shown
             code_.calculate(BPF_RSH, to, 1);
@@ -221,7 +235,7 @@ void BpfColumns::find_end(bool local, Exits exits, Label of_message) {
     need_known(FILTER_KNOWS_ADDRESS, exits.undecided);
     code_.jump(of_message);
     code_.place(of_socket);
-    need_object(SyscallEvent::kHasHandle, 0, FILTER_KNOWS_OBJECT, exits);
+    need_ends(exits);
 }
 
 void BpfColumns::load_port(EventColumn column, Register to, Exits exits) {
@@ -231,8 +245,8 @@ void BpfColumns::load_port(EventColumn column, Register to, Exits exits) {
     find_end(local, exits, of_message);
     code_.load(to,
                kInput,
-               local ? offsetof(filter_input, object.local_port)
-                     : offsetof(filter_input, object.remote_port),
+               local ? offsetof(filter_input, object.ends.local_port)
+                     : offsetof(filter_input, object.ends.remote_port),
                2);
     code_.jump_if(BPF_JEQ, to, 0, exits.null);
     code_.jump(done);
@@ -395,14 +409,14 @@ bool BpfColumns::compare_address(
     const bool local = column == EventColumn::kLocalAddress;
     find_end(local, exits, of_message);
     const Label ip = code_.new_label();
-    code_.load(Register::k1, kInput, offsetof(filter_input, object.family), 2);
+    code_.load(Register::k1, kInput, offsetof(filter_input, object.ends.family), 2);
     code_.jump_if(BPF_JEQ, Register::k1, AF_INET, ip);
     code_.jump_if(BPF_JEQ, Register::k1, AF_UNIX, exits.undecided);  // it may have a name
     code_.jump_if(BPF_JNE, Register::k1, AF_INET6, exits.null);
     code_.place(ip);
     code_.jump_if(BPF_JNE, Register::k1, family, different);
-    compare_16(local ? offsetof(filter_input, object.local_address)
-                     : offsetof(filter_input, object.remote_address),
+    compare_16(local ? offsetof(filter_input, object.ends.local_address)
+                     : offsetof(filter_input, object.ends.remote_address),
                bytes.data(),
                size,
                same,

@@ -64,6 +64,7 @@ class BpfColumns : public BpfSource {
                      std::uint32_t base_bit,
                      std::uint32_t known_bit,
                      Exits exits);
+    void need_ends(Exits exits);
     std::optional<std::size_t> find_name(schema::EventColumn column, Exits exits);
     void compare_16(std::size_t offset,
                     const std::uint8_t* bytes,

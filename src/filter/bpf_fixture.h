@@ -170,6 +170,15 @@ inline void fill_task(filter_input& input,
     }
 }
 
+inline void fill_ends(filter_ends& ends, const schema::SocketEnds& socket) {
+    ends.family = socket.family;
+    ends.local_port = socket.local_port;
+    ends.remote_port = socket.remote_port;
+    ends.connection_id = socket.connection_id;
+    put_address(ends.local_address, ends.family, socket.local_address);
+    put_address(ends.remote_address, ends.family, socket.remote_address);
+}
+
 inline void fill_object(filter_input& input,
                         const schema::Object& object,
                         const std::vector<filter_atom>& atoms) {
@@ -179,13 +188,7 @@ inline void fill_object(filter_input& input,
     put_text(input.object.file_system, object.file_system);
     add_path(input.object.atoms, atoms, object.name());
     if (object.socket) {
-        input.object.family = object.socket->family;
-        input.object.local_port = object.socket->local_port;
-        input.object.remote_port = object.socket->remote_port;
-        input.object.connection_id = object.socket->connection_id;
-        put_address(input.object.local_address, input.object.family, object.socket->local_address);
-        put_address(
-            input.object.remote_address, input.object.family, object.socket->remote_address);
+        fill_ends(input.object.ends, *object.socket);
     }
 }
 
@@ -225,13 +228,19 @@ inline Scratch scratch_of(const SyscallEvent& event,
     if (const auto* task = dictionary.task(event.context_id)) {
         fill_task(input, *task, atoms);
     }
-    if (const auto* object = dictionary.object(event.handle_id)) {
+    const auto object_of = [&](std::uint32_t present, std::uint32_t handle) {
+        return (event.present & present) != 0 ? dictionary.object(handle) : nullptr;
+    };
+    if (const auto* object = object_of(SyscallEvent::kHasHandle, event.handle_id)) {
         fill_object(input, *object, atoms);
     }
-    if (const auto* object = dictionary.object(event.handle2_id)) {
+    if (const auto* object = object_of(SyscallEvent::kHasHandle2, event.handle2_id)) {
         input.known |= FILTER_KNOWS_OBJECT2;
         input.object2_id = static_cast<std::uint32_t>(object->object_id);
         add_path(input.object2_atoms, atoms, object->name());
+        if (object->socket && input.object.ends.family == 0) {
+            fill_ends(input.object.ends, *object->socket);
+        }
     }
     fill_attachments(input, event, atoms);
     return scratch;

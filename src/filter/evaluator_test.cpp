@@ -40,8 +40,14 @@ class Evaluation : public testing::Test {
         socket.family = AF_INET;
         socket.local_port = 40000;
         socket.remote_port = 443;
+        socket.connection_id = 77;
         socket.remote_address[0] = 10;
         socket.remote_address[3] = 7;
+        add(schema::build(socket));
+        add_handle(13, schema::ObjectType::kSocket, "socket:[6]");
+        socket = {};
+        socket.handle_id = 13;
+        socket.family = AF_UNIX;
         add(schema::build(socket));
     }
 
@@ -143,6 +149,18 @@ TEST_F(Evaluation, takes_the_other_end_from_the_message_first) {
     EXPECT_EQ(truth("remote_address = '0.0.0.0' and remote_port = 53",
                     schema::build(read_of(12), {{Attachment::kAddress, address}})),
               '1');
+}
+
+TEST_F(Evaluation, takes_the_ends_of_the_second_object_where_only_that_is_a_socket) {
+    SyscallEvent splice = read_of(10);
+    splice.present |= SyscallEvent::kHasHandle2;
+    splice.handle2_id = 12;
+    const std::string_view ends = "remote_address = '10.0.0.7' and remote_port = 443";
+    EXPECT_EQ(truth(ends, schema::build(splice)), '1');
+    EXPECT_EQ(truth("connection_id = 77", schema::build(splice)), '1');
+    EXPECT_EQ(truth("object_type = 'file'", schema::build(splice)), '1');
+    splice.handle_id = 13;
+    EXPECT_EQ(truth(ends, schema::build(splice)), '-');
 }
 
 TEST_F(Evaluation, knows_nothing_of_what_was_not_announced) {

@@ -146,6 +146,7 @@ bool EventValues::set(schema::RecordBytes record,
     task_ = nullptr;
     object_ = nullptr;
     object2_ = nullptr;
+    ends_ = nullptr;
     if (record.size() < sizeof(schema::RecordHeader)) {
         return false;
     }
@@ -172,6 +173,11 @@ bool EventValues::set(schema::RecordBytes record,
         task_ = dictionary.task(signal_->context_id);
     } else {
         return false;
+    }
+    for (const schema::Object* object : {object_, object2_}) {
+        if (ends_ == nullptr && object != nullptr && object->socket) {
+            ends_ = &*object->socket;
+        }
     }
     return true;
 }
@@ -211,8 +217,12 @@ Value EventValues::of(EventColumn column) const {
         case EventColumn::kContainer:
             return task_ != nullptr ? text_of_task(column) : Value{};
         case EventColumn::kFileSystem:
-        case EventColumn::kConnectionId:
-            return object_ != nullptr ? of_object(column) : Value{};
+            return object_ != nullptr ? Value::of(buffers_.escaped(column, object_->file_system))
+                                      : Value{};
+        case EventColumn::kConnectionId: {
+            const bool known = ends_ != nullptr && ends_->connection_id != 0;
+            return number_if(known, known ? ends_->connection_id & schema::kIdMax : 0);
+        }
         default:
             break;
     }
@@ -257,17 +267,6 @@ Value EventValues::text_of_task(EventColumn column) const {
     return is_exe ? Value::of(escaped) : name_or_null(schema::container_of(escaped));
 }
 
-Value EventValues::of_object(EventColumn column) const {
-    if (column == EventColumn::kFileSystem) {
-        return Value::of(buffers_.escaped(column, object_->file_system));
-    }
-    if (!object_->socket) {
-        return {};
-    }
-    const schema::SocketEnds& ends = *object_->socket;
-    return number_if(ends.connection_id != 0, ends.connection_id & schema::kIdMax);
-}
-
 // A unix socket has its name for an address.
 Value EventValues::socket_address(EventColumn column, const schema::SocketEnds& ends) const {
     const bool local = column == EventColumn::kLocalAddress;
@@ -287,19 +286,18 @@ Value EventValues::end(EventColumn column) const {
                                            : schema::attachment(*part_, Attachment::kAddress);
     const auto address =
         bytes && names_own == local ? schema::parse_socket_address(*bytes) : std::nullopt;
-    const bool known = object_ != nullptr && object_->socket;
     if (column == EventColumn::kLocalAddress || column == EventColumn::kRemoteAddress) {
         if (address) {
             return Value::of(buffers_.kept(column, address->address));
         }
-        return known ? socket_address(column, *object_->socket) : Value{};
+        return ends_ != nullptr ? socket_address(column, *ends_) : Value{};
     }
     if (address) {
         return number_if(address->has_port, address->port);
     }
-    const std::uint16_t port = !known  ? 0
-                               : local ? object_->socket->local_port
-                                       : object_->socket->remote_port;
+    const std::uint16_t port = ends_ == nullptr ? 0
+                               : local          ? ends_->local_port
+                                                : ends_->remote_port;
     return number_if(port != 0, port);
 }
 

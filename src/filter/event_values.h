@@ -61,7 +61,6 @@ class EventValues {
     template <class Number>
     Value of_task(Number schema::Task::*member) const;
     Value text_of_task(schema::EventColumn column) const;
-    Value of_object(schema::EventColumn column) const;
     template <class Event>
     Value of_operation(const Event& e, schema::EventColumn column) const;
     Value of_only(const schema::SyscallEvent& e, schema::EventColumn column) const;
@@ -92,6 +91,7 @@ class EventValues {
     const schema::Task* task_ = nullptr;
     const schema::Object* object_ = nullptr;
     const schema::Object* object2_ = nullptr;
+    const schema::SocketEnds* ends_ = nullptr;  // of the first of these that is a socket
 };
 
 }  // namespace dyetrace::filter

@@ -39,6 +39,8 @@ CREATE OR REPLACE MACRO _verb(name, transfer) AS CASE WHEN name IN ('fsync', 'fd
     WHEN transfer IN ('copy_to', 'copy_from', 'tee') THEN 'copied'
     WHEN transfer IN ('read', 'peek') THEN 'read'
     WHEN transfer = 'write' THEN 'wrote' END;
+-- What an end of the event's socket is: of its object, or of the second one where only that is a socket. `family` is that of the first, NULL: it is none.
+CREATE OR REPLACE MACRO _end_of(family, first, second) AS CASE WHEN family IS NULL THEN second ELSE first END;
 CREATE OR REPLACE MACRO _target_label(name, object_type, path, local_port, remote_address, remote_port) AS
     CASE WHEN object_type = 'socket' AND remote_port IS NOT NULL THEN
               CASE WHEN local_port < remote_port AND local_port < 32768 THEN 'clients of :' || local_port

@@ -22,7 +22,7 @@ PIECES = (
     "name = 'write'", "name IN ('openat', 'read', 'rename')", "name LIKE 'rea%'", "class = 'file'", "class = 'network'", "error IS NOT NULL",
     "error = 'ENOENT'", "result < 0", "bytes > 60", "requested BETWEEN 10 AND 4096", "fd = 3", "fd < 0", "fd IS NULL", "path LIKE '%.txt'",
     "path GLOB '*/new/*'", "path GLOB '*/old*'", "argument_path LIKE '%c\u00e4%'", "path IS NULL", "comm = 'other name'", "comm LIKE 'var%'",
-    "object_type = 'socket'", "remote_port = {port}", "local_port = {port}", "file_offset >= 1000", "duration_ns > 15000000",
+    "object_type = 'socket'", "remote_port = {port}", "local_port = {port}", "connection_id IS NULL", "file_offset >= 1000", "duration_ns > 15000000",
     "file_offset IS NULL", "path2 IS NOT NULL", "pid <> {pid}", "tid = {pid}",
     "kind = 'tracepoint'", "arguments LIKE '%SIGUSR1%'", "name <> 'signal_deliver'", "class = 'process'", "abi IS NULL",
 )
@@ -92,7 +92,8 @@ class FilterTest(support.EndToEndTest):
         self.end(running, [recorder])
         of_port = f"coalesce(local_port = {self.port} OR remote_port = {self.port}, false)"
         self.assertEqual(trace.number(f"SELECT count(*) FROM events WHERE NOT {of_port}"), 0)
-        self.assertEqual(trace.number("SELECT sum(bytes) FROM events WHERE name = 'sendto'"), ROUNDS * 2 * (1 + 20 + 300))
+        self.assertEqual(trace.number("SELECT sum(bytes) FROM events WHERE name = 'sendto'"), ROUNDS * (2 * (1 + 20 + 300) + 40))
+        self.assertEqual(trace.number("SELECT sum(bytes) FROM events WHERE name = 'splice' AND connection_id IS NOT NULL"), ROUNDS * 40)
 
     def test_random_conditions(self):
         seed = random.randrange(2**32)

@@ -96,7 +96,7 @@ static __always_inline void tell_filter_of_handle(struct scratch *scratch, const
 
 static __always_inline void tell_filter_of_socket(struct scratch *scratch, const struct socket_fact *fact)
 {
-	struct filter_object *filter = &scratch->new_handle.filter;
+	struct filter_ends *filter = &scratch->new_handle.filter.ends;
 
 	filter->connection_id = fact->connection_id;
 	filter->family = fact->family;
@@ -106,7 +106,7 @@ static __always_inline void tell_filter_of_socket(struct scratch *scratch, const
 	__builtin_memcpy(filter->remote_address, fact->remote_address, sizeof(filter->remote_address));
 }
 
-/* The event's object, or its second one, is what was just seen. */
+/* The event's object, or its second one, is what was just seen; either may be told first. */
 static __always_inline void tell_filter_of_seen(struct scratch *scratch, bool second)
 {
 	struct filter_input *input = &scratch->input;
@@ -117,7 +117,11 @@ static __always_inline void tell_filter_of_seen(struct scratch *scratch, bool se
 		input->object2_id = scratch->seen.filter.object_id;
 		input->object2_atoms = scratch->seen.filter.atoms;
 		input->known |= FILTER_KNOWS_OBJECT2;
+		if (!input->object.ends.family)
+			input->object.ends = scratch->seen.filter.ends;
 	} else {
+		if (!scratch->seen.filter.ends.family)
+			scratch->seen.filter.ends = input->object.ends;
 		input->object = scratch->seen.filter;
 		input->known |= FILTER_KNOWS_OBJECT;
 	}

@@ -2,11 +2,13 @@
 
 -- statement moves: one row per object that an event took bytes from (inbound) or gave them to; and with 0 bytes those that tell a file's size. Gives no rows.
 CREATE OR REPLACE TEMP VIEW _cat_moves AS
-SELECT object_id, object_type, path, connection_id, file_offset, offset_certain, stream_offset, bytes, object_size,
+SELECT object_id, object_type, path, CASE WHEN object_type = 'socket' THEN connection_id END AS connection_id, file_offset, offset_certain,
+       CASE WHEN object_type = 'socket' THEN stream_offset END AS stream_offset, bytes, object_size,
        start_ns + coalesce(duration_ns, 0) AS end_ns, event_id, transfer IN ('read', 'copy_to') AS is_inbound, false AS is_truncate
 FROM events WHERE bytes > 0 AND object_id IS NOT NULL AND transfer IN ('read', 'write', 'copy_to', 'copy_from')
 UNION ALL
-SELECT object2_id, o.object_type, path2, NULL, file_offset2, offset2_certain, CASE WHEN o.object_type = 'socket' THEN stream_offset END, bytes, NULL,
+SELECT object2_id, o.object_type, path2, CASE WHEN o.object_type = 'socket' THEN connection_id END, file_offset2, offset2_certain,
+       CASE WHEN o.object_type = 'socket' THEN stream_offset END, bytes, NULL,
        start_ns + coalesce(duration_ns, 0), event_id, transfer = 'copy_from', false
 FROM events JOIN objects o ON o.object_id = object2_id WHERE bytes > 0 AND transfer IN ('copy_to', 'copy_from', 'tee')
 UNION ALL

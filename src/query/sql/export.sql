@@ -38,12 +38,13 @@ FROM chosen LEFT JOIN taken USING (event_id) LEFT JOIN given USING (event_id) OR
 -- statement packets: calls that moved bytes over sockets, in the order in which the bytes went by: sent ones at the beginning of a call, received ones at its end. What
 -- was only peeked at comes again.
 WITH kinds AS (SELECT object_id, any_value(family) AS family, any_value(socket_type) AS socket_type FROM sockets GROUP BY 1),
-calls AS (SELECT *, transfer IN ('write', 'copy_from') AS is_sent FROM (SELECT * FROM $from) WHERE class = 'network' AND bytes > 0
-    AND transfer IN ('read', 'copy_to', 'write', 'copy_from'))
+calls AS (SELECT *, CASE WHEN class = 'network' THEN object_id ELSE object2_id END AS socket, transfer IN ('write', 'copy_from') OR class <> 'network' AS is_sent
+  FROM (SELECT * FROM $from) WHERE bytes > 0 AND transfer IN ('read', 'copy_to', 'write', 'copy_from')
+    AND (class = 'network' OR (transfer = 'copy_to' AND object2_id IN (SELECT object_id FROM kinds))))
 SELECT c.event_id, h.host_index, epoch_ns(c.time) + CASE WHEN is_sent THEN 0 ELSE coalesce(c.duration_ns, 0)::BIGINT END AS moment,
     is_sent, k.family IN ('inet', 'inet6') AS is_ip, k.socket_type, c.local_address, c.local_port, c.remote_address, c.remote_port,
     c.connection_id, c.stream_offset, c.bytes, c.comm, c.pid, c.name
-FROM calls c JOIN hosts h USING (host) LEFT JOIN kinds k USING (object_id)
+FROM calls c JOIN hosts h USING (host) LEFT JOIN kinds k ON k.object_id = c.socket
 ORDER BY moment, event_id
 
 -- statement packet_events: events that may have payload in packets.

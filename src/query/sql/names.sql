@@ -20,11 +20,12 @@ FROM events e LEFT JOIN internal.process_labels l ON l.process_id = e.process_id
 -- statement parts_of_events: event, who (with the node where it is not the host), name, what the first object is called (of a connection its ends, as bytes went or came), the second one (of a copy, the
 -- one that bytes went into), of a copy both in the order in which bytes went, start_ns, host, node; of $ids, numbers with commas between.
 WITH asked AS (
-  SELECT e.*, _process_then(l.process, l.exe, e.exe, comm, pid) AS process, coalesce(local_address, '?') || ':' || local_port AS own_end, coalesce(remote_address, '?') || ':' || remote_port AS far_end, o.process AS _other
+  SELECT e.*, _process_then(l.process, l.exe, e.exe, comm, pid) AS process, coalesce(local_address, '?') || ':' || local_port AS own_end, coalesce(remote_address, '?') || ':' || remote_port AS far_end,
+    CASE WHEN transfer IN ('write', 'copy_from') OR object_type <> 'socket' THEN own_end || '→' || far_end ELSE far_end || '→' || own_end END AS ends, o.process AS _other
   FROM events e LEFT JOIN internal.process_labels l ON l.process_id = e.process_id LEFT JOIN internal.process_labels o ON o.process_id = e.target_process_id WHERE event_id IN ($ids)),
 named AS (
-  SELECT * REPLACE (CASE WHEN name IN ('process_vm_readv', 'process_vm_writev') THEN 'memory of ' || coalesce(_other, 'another process') WHEN object_type <> 'socket' OR own_end IS NULL OR far_end IS NULL THEN path
-    WHEN transfer IN ('write', 'copy_from') THEN own_end || '→' || far_end ELSE far_end || '→' || own_end END AS path) FROM asked)
+  SELECT * REPLACE (CASE WHEN name IN ('process_vm_readv', 'process_vm_writev') THEN 'memory of ' || coalesce(_other, 'another process') WHEN object_type = 'socket' AND ends IS NOT NULL THEN ends ELSE path END AS path,
+    CASE WHEN object_type <> 'socket' AND transfer = 'copy_to' AND ends IS NOT NULL THEN ends ELSE path2 END AS path2) FROM asked)
 SELECT event_id, CASE WHEN node <> host THEN _on_host(host, node || ':' || process) ELSE _on_host(host, process) END, name, CASE WHEN transfer = 'copy_from' THEN path2 ELSE path END,
   CASE WHEN transfer = 'copy_from' THEN path ELSE path2 END,
   CASE WHEN path IS NULL OR path2 IS NULL THEN path WHEN transfer = 'copy_from' THEN path2 || ' → ' || path

@@ -10,26 +10,37 @@ CREATE OR REPLACE TEMP TABLE _report_processes AS
 SELECT process_id, _on_host(name, process) AS process FROM internal.process_labels JOIN internal.hosts USING (host_index);
 CREATE OR REPLACE TEMP TABLE _report_parts AS
 SELECT parent_event_id, sum(bytes) AS bytes FROM _report_events WHERE parent_event_id IS NOT NULL GROUP BY 1;
+CREATE OR REPLACE TEMP TABLE _report_types AS SELECT object_id, object_type FROM objects;
 CREATE OR REPLACE TEMP VIEW _report_calls AS
 SELECT coalesce(p.process, '?') AS process, e.host, e.process_id, e.thread_id, e.comm, e.tid, e.name, e.class, e.error, e.path, e.path2, e.object_type, e.object_id, e.file_offset,
        epoch_ns(e.time) AS start_ns, coalesce(e.duration_ns, 0) AS duration_ns, coalesce(e.on_cpu_ns, e.duration_ns, 0) AS on_cpu_ns,
        CASE WHEN e.error IS NULL THEN greatest(coalesce(e.bytes, m.bytes, 0), 0) ELSE 0 END AS bytes, e.state,
        e.transfer, _verb(e.name, e.transfer) AS verb,
        CASE WHEN e.name = 'io_uring_enter' THEN greatest(e.result, 0) WHEN e.name = 'io_uring_setup' AND e.error IS NULL THEN 0 END AS submitted,
-       _target_label(e.name, e.object_type, e.path, e.local_port, e.remote_address, e.remote_port) AS target
+       _target_label(e.name, e.object_type, e.path, e.local_port, e.remote_address, e.remote_port) AS target,
+       CASE WHEN e.transfer IN ('copy_to', 'copy_from', 'tee') THEN t.object_type END AS object2_type,
+       CASE WHEN object2_type IS NOT NULL THEN _target_label(e.name, object2_type, e.path2, e.local_port, e.remote_address, e.remote_port) END AS target2
 FROM _report_events e LEFT JOIN _report_processes p ON p.process_id = e.process_id
 LEFT JOIN _report_parts m ON m.parent_event_id = e.event_id
+LEFT JOIN _report_types t ON t.object_id = e.object2_id
 WHERE e.kind = 'syscall' AND e.parent_event_id IS NULL;
 
 -- statement sums: calls that are alike, added up once. To plan a question about `events` takes 100 ms, and to look at ten million of them seconds: all is asked of
 -- the sums but quantiles, which no sum has. Gives no rows.
 CREATE OR REPLACE TEMP TABLE _report_sums AS
-SELECT host, process_id, thread_id, comm, name, class, transfer, error, path, path2, object_type, object_id, target, bytes > 0 AS has_bytes,
+SELECT host, process_id, thread_id, comm, name, class, transfer, error, path, path2, object_type, object_id, target, object2_type, target2, bytes > 0 AS has_bytes,
        any_value(process) AS process, any_value(tid) AS tid, any_value(verb) AS verb,
        count(*) AS calls, count(*) FILTER (WHERE state = 'unfinished') AS unfinished, sum(submitted) AS submitted, sum(bytes) AS bytes, sum(duration_ns) AS total_ns,
        sum(on_cpu_ns) AS on_cpu_ns, max(duration_ns) AS max_ns, min(start_ns) AS begin_ns, max(start_ns + duration_ns) AS end_ns,
        min(file_offset) FILTER (bytes > 0) AS first_byte, max(file_offset + bytes) FILTER (bytes > 0) AS last_byte
 FROM _report_calls GROUP BY ALL;
+-- The same for each object: a copy has two, and what one of them gives the other one takes. A copy within a file is counted once.
+CREATE OR REPLACE TEMP VIEW _report_uses AS
+SELECT host, process_id, process, verb, object_type, target, transfer, calls, bytes, total_ns FROM _report_sums
+UNION ALL
+SELECT host, process_id, process, verb, object2_type, target2, CASE transfer WHEN 'copy_from' THEN 'copy_to' ELSE 'copy_from' END,
+       CASE WHEN target2 = target THEN 0 ELSE calls END, bytes, CASE WHEN target2 = target THEN 0 ELSE total_ns END
+FROM _report_sums WHERE object2_type IS NOT NULL;
 -- How long processes were there, and how long their threads were there without waiting for somebody else.
 CREATE OR REPLACE TEMP TABLE _report_spans AS
 SELECT process_id, max(end_ns) - min(begin_ns) AS span_ns, sum(thread_ns - waited_ns) AS busy_ns
@@ -62,7 +73,7 @@ FROM _report_calls GROUP BY name ORDER BY sum(duration_ns) DESC, count(*) DESC, 
 SELECT _on_host(host, target), first(process ORDER BY calls DESC, process_id), count(process_id), sum(calls), sum(read_bytes), sum(written_bytes), sum(total_ns)
 FROM (SELECT host, target, process_id, process, sum(calls) AS calls, sum(bytes) AS bytes, sum(bytes) FILTER (WHERE transfer IN ('read', 'copy_to')) AS read_bytes,
              sum(bytes) FILTER (WHERE transfer IN ('write', 'copy_from')) AS written_bytes, sum(total_ns) AS total_ns
-      FROM _report_sums WHERE object_type IN ('file', 'block_device', 'memory') AND verb IS NOT NULL GROUP BY ALL)
+      FROM _report_uses WHERE object_type IN ('file', 'block_device', 'memory') AND verb IS NOT NULL GROUP BY ALL)
 GROUP BY host, target ORDER BY sum(bytes) DESC, sum(total_ns) DESC, host, target LIMIT 8
 
 -- statement sockets: peers by bytes: peer, process, processes, calls, received, sent, total_ns. An address on the network is the same for all hosts; a path, a
@@ -72,7 +83,7 @@ FROM (SELECT CASE WHEN target SIMILAR TO '[\[0-9].*' AND NOT starts_with(target,
                   ELSE _on_host(host, target) END AS peer,
              process_id, process, sum(calls) AS calls, sum(bytes) AS bytes, sum(bytes) FILTER (WHERE transfer IN ('read', 'copy_to')) AS received_bytes,
              sum(bytes) FILTER (WHERE transfer IN ('write', 'copy_from')) AS sent_bytes, sum(total_ns) AS total_ns
-      FROM _report_sums WHERE object_type = 'socket' AND verb IS NOT NULL GROUP BY ALL)
+      FROM _report_uses WHERE object_type = 'socket' AND verb IS NOT NULL GROUP BY ALL)
 GROUP BY peer ORDER BY sum(bytes) DESC, sum(total_ns) DESC, peer LIMIT 8
 
 -- statement failures: what failed often: process, call, error, failed, calls, total_ns, length of the process in ns, waits left out. Who looks for what is made then,

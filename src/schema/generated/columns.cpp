@@ -54,7 +54,7 @@ constexpr EventColumnInfo kEventColumns[] = {
     {EventColumn::kPath2, "path2", SqlType::kVarchar, EventColumnGroup::kOnWhat, "its name"},
     {EventColumn::kFileOffset2, "file_offset2", SqlType::kBigint, EventColumnGroup::kOnWhat, "byte of the second object at which it began"},
     {EventColumn::kOffset2Certain, "offset2_certain", SqlType::kBoolean, EventColumnGroup::kOnWhat, "as offset_certain, of file_offset2"},
-    {EventColumn::kLocalAddress, "local_address", SqlType::kVarchar, EventColumnGroup::kOnWhat, "own end: of the call where it names it (bind, getsockname), else of the socket; a unix socket has its path for an address, or @ and its abstract name"},
+    {EventColumn::kLocalAddress, "local_address", SqlType::kVarchar, EventColumnGroup::kOnWhat, "own end: of the call where it names it (bind, getsockname), else of the socket, which is the object, or the second object where only that is a socket (splice out of a pipe, epoll_ctl); a unix socket has its path for an address, or @ and its abstract name"},
     {EventColumn::kLocalPort, "local_port", SqlType::kInteger, EventColumnGroup::kOnWhat, "its port"},
     {EventColumn::kRemoteAddress, "remote_address", SqlType::kVarchar, EventColumnGroup::kOnWhat, "other end: of the message where it names one, else of the socket; of a unix socket the path or the @name that it is connected to"},
     {EventColumn::kRemotePort, "remote_port", SqlType::kInteger, EventColumnGroup::kOnWhat, "its port"},

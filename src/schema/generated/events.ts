@@ -154,7 +154,7 @@ export interface Event {
   file_offset2: string | null;
   /** as offset_certain, of file_offset2 */
   offset2_certain: boolean | null;
-  /** own end: of the call where it names it (bind, getsockname), else of the socket; a unix socket has its path for an address, or @ and its abstract name */
+  /** own end: of the call where it names it (bind, getsockname), else of the socket, which is the object, or the second object where only that is a socket (splice out of a pipe, epoll_ctl); a unix socket has its path for an address, or @ and its abstract name */
   local_address: string | null;
   /** its port */
   local_port: number | null;

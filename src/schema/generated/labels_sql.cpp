@@ -639,7 +639,7 @@ events|object2_id|second object: sendfile, splice, copy_file_range, dup; of rena
 events|path2|its name
 events|file_offset2|byte of the second object at which it began
 events|offset2_certain|as offset_certain, of file_offset2
-events|local_address|own end: of the call where it names it (bind, getsockname), else of the socket; a unix socket has its path for an address, or @ and its abstract name
+events|local_address|own end: of the call where it names it (bind, getsockname), else of the socket, which is the object, or the second object where only that is a socket (splice out of a pipe, epoll_ctl); a unix socket has its path for an address, or @ and its abstract name
 events|local_port|its port
 events|remote_address|other end: of the message where it names one, else of the socket; of a unix socket the path or the @name that it is connected to
 events|remote_port|its port
@@ -705,7 +705,7 @@ calls|object2_id|second object: sendfile, splice, copy_file_range, dup; of renam
 calls|path2|its name
 calls|file_offset2|byte of the second object at which it began
 calls|offset2_certain|as offset_certain, of file_offset2
-calls|local_address|own end: of the call where it names it (bind, getsockname), else of the socket; a unix socket has its path for an address, or @ and its abstract name
+calls|local_address|own end: of the call where it names it (bind, getsockname), else of the socket, which is the object, or the second object where only that is a socket (splice out of a pipe, epoll_ctl); a unix socket has its path for an address, or @ and its abstract name
 calls|local_port|its port
 calls|remote_address|other end: of the message where it names one, else of the socket; of a unix socket the path or the @name that it is connected to
 calls|remote_port|its port
@@ -793,13 +793,13 @@ retransmissions|host|host
 retransmissions|time|as in events
 retransmissions|time_ns|CLOCK_BOOTTIME of the host
 retransmissions|cpu|CPU on which it was sent
-retransmissions|object_id|socket
+)dyetrace"
+    R"dyetrace(retransmissions|object_id|socket
 retransmissions|local_address|own end
 retransmissions|local_port|own port
 retransmissions|remote_address|other end
 retransmissions|remote_port|its port
-)dyetrace"
-    R"dyetrace(retransmissions|connection_id|equal on both ends
+retransmissions|connection_id|equal on both ends
 retransmissions|stream_offset|position of the first byte in the stream, as in events; NULL of a SYN
 retransmissions|bytes|sent again; 0 of a SYN or a FIN alone
 retransmissions|segments|into which they were cut

@@ -97,13 +97,15 @@ CREATE OR REPLACE MACRO _verb(name, transfer) AS CASE WHEN name IN ('fsync', 'fd
     WHEN transfer IN ('copy_to', 'copy_from', 'tee') THEN 'copied'
     WHEN transfer IN ('read', 'peek') THEN 'read'
     WHEN transfer = 'write' THEN 'wrote' END;
+-- What an end of the event's socket is: of its object, or of the second one where only that is a socket. `family` is that of the first, NULL: it is none.
+CREATE OR REPLACE MACRO _end_of(family, first, second) AS CASE WHEN family IS NULL THEN second ELSE first END;
 CREATE OR REPLACE MACRO _target_label(name, object_type, path, local_port, remote_address, remote_port) AS
     CASE WHEN object_type = 'socket' AND remote_port IS NOT NULL THEN
-              CASE WHEN local_port < remote_port AND local_port < 32768 THEN 'clients of :' || local_port
+)dyetrace"
+    R"dyetrace(              CASE WHEN local_port < remote_port AND local_port < 32768 THEN 'clients of :' || local_port
                    WHEN contains(remote_address, ':') THEN '[' || remote_address || ']:' || remote_port
                    ELSE remote_address || ':' || remote_port END
-)dyetrace"
-    R"dyetrace(         WHEN object_type = 'socket' AND starts_with(path, 'socket:[') THEN coalesce(remote_address, path)
+         WHEN object_type = 'socket' AND starts_with(path, 'socket:[') THEN coalesce(remote_address, path)
          WHEN name = 'sync' THEN 'all file systems'
          ELSE coalesce(path, '?') END;
 CREATE OR REPLACE MACRO _wall_time(boot_ns, wall_offset_ns) AS make_timestamp_ns(boot_ns::BIGINT + wall_offset_ns);
@@ -214,11 +216,11 @@ CREATE OR REPLACE MACRO _socket_type_name(v) AS CASE v WHEN 1 THEN 'stream' WHEN
     WHEN 5 THEN 'seqpacket' ELSE v::VARCHAR END;
 CREATE OR REPLACE MACRO _protocol_name(v) AS CASE v WHEN 0 THEN 'default' WHEN 1 THEN 'icmp' WHEN 6 THEN 'tcp' WHEN 17 THEN 'udp'
     WHEN 58 THEN 'icmpv6' WHEN 132 THEN 'sctp' WHEN 262 THEN 'mptcp' ELSE v::VARCHAR END;
-CREATE OR REPLACE MACRO _container_of(cgroup) AS nullif(regexp_extract(cgroup, '([0-9a-f]{64}|lxc/[^/]+|machine-[^/]+\.scope)', 1), '');
+)dyetrace"
+    R"dyetrace(CREATE OR REPLACE MACRO _container_of(cgroup) AS nullif(regexp_extract(cgroup, '([0-9a-f]{64}|lxc/[^/]+|machine-[^/]+\.scope)', 1), '');
 -- What people call a container: docker's short form of an id, else the last word.
 CREATE OR REPLACE MACRO _short_container(container) AS
-)dyetrace"
-    R"dyetrace(    CASE WHEN regexp_full_match(container, '[0-9a-f]{64}') THEN left(container, 12) ELSE regexp_extract(container, '[^/]*$') END;
+    CASE WHEN regexp_full_match(container, '[0-9a-f]{64}') THEN left(container, 12) ELSE regexp_extract(container, '[^/]*$') END;
 -- The label of --node-by; the host's name for what is in no container, or in the network namespace of the host itself.
 CREATE OR REPLACE MACRO _node(node_by, host, host_network_namespace, container, network_namespace, network_name) AS CASE
     WHEN node_by = 'container' THEN coalesce(_short_container(container), host)

@@ -59,18 +59,24 @@ struct filter_task {
     struct filter_verdicts atoms; /* exe and comm */
 };
 
-/* What: kept with a name, made anew when it is announced again. */
-struct filter_object {
+/* The ends of a socket; for no socket all is 0. */
+struct filter_ends {
     __u64 connection_id; /* 0: not known yet, or none */
-    __u32 object_id;     /* as in the handle: without the host */
-    __u16 object_type;   /* enum object_type */
-    __u16 family;        /* of the socket's own addresses; for no socket it and the ports are 0 */
+    __u16 family;        /* of the socket's own addresses */
     __u16 local_port;    /* host byte order, 0: none */
     __u16 remote_port;
-    __u32 reserved;
-    __u8 file_system[16];   /* NUL to its end */
+    __u16 reserved;
     __u8 local_address[16]; /* IPv6, or IPv4 in the first 4 bytes */
     __u8 remote_address[16];
+};
+
+/* What: kept with a name, made anew when it is announced again. */
+struct filter_object {
+    __u32 object_id;   /* as in the handle: without the host */
+    __u16 object_type; /* enum object_type */
+    __u16 reserved;
+    __u8 file_system[16]; /* NUL to its end */
+    struct filter_ends ends;
     struct filter_verdicts atoms; /* its path */
 };
 
@@ -85,7 +91,7 @@ struct filter_input {
     struct filter_verdicts path_atoms;    /* the event's attachment path */
     struct filter_verdicts path2_atoms;
     struct filter_task task;
-    struct filter_object object;
+    struct filter_object object; /* `ends`: of the second object where only that is a socket */
 };
 
 /* Which texts an atom is asked about. */

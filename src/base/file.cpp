@@ -59,8 +59,7 @@ Result<uint64_t> file_size(const Fd& file) {
     return static_cast<uint64_t>(status.st_size);
 }
 
-Result<std::string> read_file(const std::string& path, size_t bytes_max) {
-    TRY(const Fd file, open_file(path, O_RDONLY));
+static Result<std::string> read_whole(const Fd& file, const std::string& path, size_t bytes_max) {
     std::string content;
     while (true) {
         const size_t old_size = content.size();
@@ -76,6 +75,26 @@ Result<std::string> read_file(const std::string& path, size_t bytes_max) {
         }
         if (size < room.size()) return content;
     }
+}
+
+Result<std::string> read_file(const std::string& path, size_t bytes_max) {
+    TRY(const Fd file, open_file(path, O_RDONLY));
+    return read_whole(file, path, bytes_max);
+}
+
+Result<Fd> open_regular_file(const std::string& path) {
+    TRY(Fd file, open_file(path, O_RDONLY | O_NONBLOCK));
+    struct stat status = {};
+    if (::fstat(file.get(), &status) != 0) return failed("asking what kind of file is", path);
+    if (!S_ISREG(status.st_mode)) {
+        return Error(ErrorCode::kUnsupported, fmt::format("'{}' is no regular file", path));
+    }
+    return file;
+}
+
+Result<std::string> read_regular_file(const std::string& path, size_t bytes_max) {
+    TRY(const Fd file, open_regular_file(path));
+    return read_whole(file, path, bytes_max);
 }
 
 Result<size_t> read_up_to(const Fd& file, std::span<std::byte> into) {

@@ -28,6 +28,11 @@ Result<uint64_t> file_size(const Fd& file);
 // kLimitReached when there is more than bytes_max.
 Result<std::string> read_file(const std::string& path, size_t bytes_max);
 
+// For reading what others made, in whose folders anything may lie: a pipe under that name would be waited for, a device would never end.
+// kUnsupported if it is no regular file.
+Result<Fd> open_regular_file(const std::string& path);
+Result<std::string> read_regular_file(const std::string& path, size_t bytes_max);
+
 // Reads as many bytes as there are, up to into.size(), from the file's position or from `offset`.
 Result<size_t> read_up_to(const Fd& file, std::span<std::byte> into);
 Result<size_t> read_up_to_at(const Fd& file, std::span<std::byte> into, uint64_t offset);

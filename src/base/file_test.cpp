@@ -38,6 +38,14 @@ TEST_F(File, reads_a_file_of_proc_whose_size_is_zero) {
     EXPECT_FALSE(read_file("/proc/self/status", 1 << 20).value().empty());
 }
 
+TEST_F(File, waits_for_no_pipe_where_a_file_should_be) {
+    const std::string pipe = path("pipe");
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    EXPECT_EQ(read_regular_file(pipe, 10).error().code(), ErrorCode::kUnsupported);
+    EXPECT_EQ(open_regular_file("/dev/zero").error().code(), ErrorCode::kUnsupported);
+    EXPECT_EQ(read_regular_file("/proc/self/comm", 100).value(), "base_test\n");
+}
+
 TEST_F(File, an_atomic_write_replaces_and_leaves_nothing_else) {
     write_file_atomically(path("a"), "old").value();
     write_file_atomically(path("a"), "new").value();

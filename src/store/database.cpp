@@ -182,9 +182,36 @@ const std::vector<std::string>& Database::damages() const {
     return parts_->snapshot.damages;
 }
 
+// A trace that was unpacked may have brought a link to a file of this machine, which SQL would read as the trace's, or a pipe, which
+// would be waited for.
+static Result<void> refuse_what_is_no_file(const std::string& trace) {
+    std::error_code error;
+    for (std::filesystem::recursive_directory_iterator at(trace, error), end; !error && at != end;
+         at.increment(error)) {
+        std::error_code ignored;
+        const std::filesystem::file_type type = at->symlink_status(ignored).type();
+        if (type == std::filesystem::file_type::symlink) {
+            return Error(ErrorCode::kUnsupported,
+                         fmt::format("'{}' is a link: a trace has none", at->path().string()));
+        }
+        if (type != std::filesystem::file_type::regular &&
+            type != std::filesystem::file_type::directory &&
+            type != std::filesystem::file_type::not_found) {  // it went meanwhile
+            return Error(
+                ErrorCode::kUnsupported,
+                fmt::format("'{}' is neither a file nor a folder: a trace has nothing else",
+                            at->path().string()));
+        }
+    }
+    return {};
+}
+
 Result<std::unique_ptr<Database>> Database::open(const std::string& path,
                                                  const DatabaseOptions& options) {
     TRY(trace::TraceFolder folder, trace::TraceFolder::open(path));
+    if (!options.is_trusting) {
+        TRY(refuse_what_is_no_file(folder.path()));
+    }
     EngineOptions engine_options;
     engine_options.threads =
         1;  // while there is little to do: waiting for others would take longer
@@ -222,23 +249,8 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path,
     return database;
 }
 
-// A trace that was unpacked may have brought a link to a file of this machine, which SQL would read as the trace's.
-static Result<void> refuse_links_out(const std::string& trace) {
-    std::error_code error;
-    for (std::filesystem::recursive_directory_iterator at(trace, error), end; !error && at != end;
-         at.increment(error)) {
-        std::error_code ignored;
-        if (at->is_symlink(ignored)) {
-            return Error(ErrorCode::kUnsupported,
-                         fmt::format("'{}' is a link: a trace has none", at->path().string()));
-        }
-    }
-    return {};
-}
-
 // DuckDB compares paths as texts: ours have neither links nor dots in them (file_literal()).
 Result<void> Database::close_to_other_files(const DatabaseOptions& options) {
-    TRY(refuse_links_out(path()));
     std::string files;
     for (const std::string& file : options.files) {
         files += (files.empty() ? "" : ", ") + file_literal(file);

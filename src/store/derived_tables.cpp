@@ -99,7 +99,7 @@ Result<void> write_sum(const std::string& folder, const std::string& name) {
 }
 
 bool is_as_written(const std::string& folder, const std::string& name) {
-    const auto text = base::read_file(sum_path(folder, name), kSumBytesMax);
+    const auto text = base::read_regular_file(sum_path(folder, name), kSumBytesMax);
     trace::SealedFile written{.record = name};
     if (!text.ok() ||
         std::sscanf(

@@ -200,6 +200,30 @@ TEST_F(ReadingStatement, reads_through_no_link_that_a_trace_brought) {
     EXPECT_TRUE(Database::open(fixture_.path(), {.is_trusting = true}).ok());
 }
 
+TEST_F(ReadingStatement, waits_for_no_pipe_that_a_trace_brought) {
+    Sealer::start(trace::TraceFolder::open(fixture_.path()).value())
+        .value()
+        .seal_what_is_there()
+        .value();
+    std::vector<std::string> files;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(fixture_.path())) {
+        if (entry.is_regular_file()) {
+            files.push_back(entry.path().string());
+        }
+    }
+    EXPECT_GE(files.size(), 5u);
+    for (const std::string& file : files) {
+        std::filesystem::rename(file, outside_);
+        ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0) << file;
+        const auto opened = Database::open(fixture_.path(), {});
+        EXPECT_FALSE(opened.ok()) << file;
+        EXPECT_NE((opened.ok() ? "" : opened.error().text()).find("file"), std::string::npos);
+        std::filesystem::remove(file);
+        std::filesystem::rename(outside_, file);
+    }
+    EXPECT_TRUE(Database::open(fixture_.path(), {}).ok());
+}
+
 TEST_F(ReadingStatement, ends_while_its_next_row_is_looked_for) {
     std::string first;
     const auto done = database_->ask(

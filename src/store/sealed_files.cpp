@@ -1,6 +1,5 @@
 #include "store/sealed_files.h"
 
-#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -80,7 +79,7 @@ std::string range_text(const trace::TraceFolder& folder, const trace::SealedInfo
 
 // A folder without a usable segment.json is judged by what every Parquet file has.
 std::optional<std::string> frame_damage(const std::string& path) {
-    const auto file = base::open_file(path, O_RDONLY);
+    const auto file = base::open_regular_file(path);
     const auto bytes = file.ok() ? base::file_size(file.value()) : Result<std::uint64_t>(0);
     if (!file.ok() || !bytes.ok()) {
         return (file.ok() ? bytes.error() : file.error()).text();

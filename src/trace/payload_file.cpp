@@ -1,6 +1,5 @@
 #include "trace/payload_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -125,7 +124,7 @@ Result<void> PayloadWriter::write_block(PayloadBlockType type, std::span<const s
 
 Result<PayloadReader> PayloadReader::open(const std::string& trace_path) {
     const std::string path = payload_path(trace_path);
-    TRY(base::Fd file, base::open_file(path, O_RDONLY));
+    TRY(base::Fd file, base::open_regular_file(path));
     PayloadHeader header{};
     TRY(const std::size_t got,
         base::read_up_to_at(file, std::as_writable_bytes(std::span(&header, 1)), 0));

@@ -1,6 +1,5 @@
 #include "trace/sealed_info.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <charconv>
@@ -89,7 +88,7 @@ Result<std::uint64_t> checksum_of(const base::Fd& file) {
 Result<std::optional<std::string>> find_damage(const std::string& path,
                                                const SealedFile& written,
                                                FileCheck check) {
-    TRY(const base::Fd file, base::open_file(path, O_RDONLY));
+    TRY(const base::Fd file, base::open_regular_file(path));
     TRY(const std::uint64_t bytes, base::file_size(file));
     if (bytes != written.bytes) {
         return std::optional(fmt::format("{}: {} of {} bytes",
@@ -129,7 +128,7 @@ Result<void> write_sealed_info(const std::string& sealed_folder, const SealedInf
 
 Result<SealedInfo> read_sealed_info(const std::string& sealed_folder) {
     TRY(const std::string text,
-        base::read_file(sealed_info_path(sealed_folder), kSealedInfoBytesMax));
+        base::read_regular_file(sealed_info_path(sealed_folder), kSealedInfoBytesMax));
     TRY(check_sealed_text(text));
     TRY(const base::Json json, base::Json::parse(text));
     SealedInfo info;
@@ -151,7 +150,7 @@ Result<SealedInfo> read_sealed_info(const std::string& sealed_folder) {
 Result<SealedFile> describe_sealed_file(const std::string& sealed_folder,
                                         const std::string& record,
                                         std::uint64_t rows) {
-    TRY(const base::Fd file, base::open_file(file_path(sealed_folder, record), O_RDONLY));
+    TRY(const base::Fd file, base::open_regular_file(file_path(sealed_folder, record)));
     TRY(const std::uint64_t bytes, base::file_size(file));
     TRY(const std::uint64_t checksum, checksum_of(file));
     return SealedFile{record, rows, bytes, checksum};

@@ -1,6 +1,5 @@
 #include "trace/segment_reader.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -76,7 +75,7 @@ Verdict check_records(std::span<const std::byte> records,
 }  // namespace
 
 Result<SegmentReader> SegmentReader::open(const std::string& path, SegmentEnd end) {
-    TRY(base::Fd file, base::open_file(path, O_RDONLY));
+    TRY(base::Fd file, base::open_regular_file(path));
     SegmentReader reader(std::move(file), path, end);
     TRY(reader.size_, base::file_size(reader.file_));
     TRY(reader.read_segment_header().with_context(fmt::format("cannot read '{}'", path)));

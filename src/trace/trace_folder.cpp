@@ -220,7 +220,7 @@ Result<TraceFolder> TraceFolder::resume(const std::string& path) {
 }
 
 Result<TraceFolder> TraceFolder::open(const std::string& path) {
-    auto text = base::read_file(info_path(path), kTraceInfoBytesMax);
+    auto text = base::read_regular_file(info_path(path), kTraceInfoBytesMax);
     if (!text.ok()) {
         return no_trace(path, text.error());
     }

@@ -409,6 +409,7 @@ struct sock {
 	__u16 sk_protocol, sk_type;
 	struct socket *sk_socket;
 	int sk_peek_off;
+	__u32 sk_max_ack_backlog; /* of a socket that was accepted: that of the listening one */
 };
 
 struct inet_sock {
@@ -416,8 +417,8 @@ struct inet_sock {
 };
 
 struct tcp_sock {
-	__u32 copied_seq, write_seq, rcv_nxt, snd_nxt;
-	__u64 bytes_sent, bytes_received, bytes_retrans;
+	__u32 copied_seq, write_seq, rcv_nxt, snd_nxt, snd_una;
+	__u64 bytes_sent, bytes_received, bytes_retrans, bytes_acked;
 	__u32 total_retrans; /* segments */
 };
 

@@ -1,6 +1,9 @@
 // TCP sockets whose connection is over, or ends while they are read: they keep their ends, and a FIN is no byte.
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -87,6 +90,37 @@ TEST_F(DeadSocket, what_is_read_after_both_fins_is_of_the_connection) {
     });
     EXPECT_EQ(calls(trace, "recvfrom"),
               "10000@0 port>port known\n20000@10000 port>port known\n0 port>port known\n");
+    EXPECT_EQ(trace.nth("recvfrom", 0).connection_id(), trace.only("sendto").connection_id());
+}
+
+// It is seen first when its connection is over; what came is still there.
+TEST_F(DeadSocket, a_reset_before_it_was_accepted_is_of_the_connection) {
+    const Trace trace = record([] {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t length = sizeof(address);
+        const int listener = socket(AF_INET, SOCK_STREAM, 0);
+        REQUIRE(bind(listener, reinterpret_cast<sockaddr*>(&address), length) == 0);
+        REQUIRE(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length) == 0);
+        REQUIRE(listen(listener, 5) == 0);
+        const int client = socket(AF_INET, SOCK_STREAM, 0);
+        REQUIRE(connect(client, reinterpret_cast<sockaddr*>(&address), length) == 0);
+        send_to(client, 30'000);
+        wait_for(listener, POLLIN);
+        int unacknowledged = 1;
+        while (unacknowledged != 0) {
+            REQUIRE(ioctl(client, SIOCOUTQ, &unacknowledged) == 0);
+        }
+        reset(client);
+        const int server = accept(listener, nullptr, nullptr);
+        receive(server, 10'000, 10'000);
+        receive(server, 20'000, 20'000);
+        receive(server, 1, -1);
+    });
+    EXPECT_EQ(calls(trace, "recvfrom"),
+              "10000@0 port>port known\n20000@10000 port>port known\nECONNRESET port>port known\n");
+    EXPECT_EQ(trace.only("accept").connection_id(), trace.only("sendto").connection_id());
     EXPECT_EQ(trace.nth("recvfrom", 0).connection_id(), trace.only("sendto").connection_id());
 }
 

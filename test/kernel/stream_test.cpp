@@ -1,9 +1,12 @@
-// Where bytes are in a TCP stream: threads on one socket, peeks, urgent bytes, Fast Open, copies without a buffer, MPTCP.
+// Where bytes are in a TCP stream: threads on one socket, peeks, urgent bytes, Fast Open, what is dropped before it leaves, copies without a buffer, MPTCP.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/tcp.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -11,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -27,17 +31,12 @@ struct Connection {
     int server = -1, client = -1;
 };
 
-sockaddr_in any_loopback() {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return address;
-}
-
-int listening(sockaddr_in& address, int protocol) {
+int listening(sockaddr_in& address, int protocol, in_addr_t at = INADDR_LOOPBACK) {
     const int listener = socket(AF_INET, SOCK_STREAM, protocol);
     socklen_t length = sizeof(address);
-    address = any_loopback();
+    address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(at);
     REQUIRE(bind(listener, reinterpret_cast<sockaddr*>(&address), length) == 0);
     REQUIRE(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length) == 0);
     const int waiting = 5;
@@ -46,9 +45,9 @@ int listening(sockaddr_in& address, int protocol) {
     return listener;
 }
 
-Connection connected(int protocol = 0) {
+Connection connected(int protocol = 0, in_addr_t at = INADDR_LOOPBACK) {
     sockaddr_in address{};
-    const int listener = listening(address, protocol);
+    const int listener = listening(address, protocol, at);
     Connection result;
     result.client = socket(AF_INET, SOCK_STREAM, protocol);
     REQUIRE(connect(result.client, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0);
@@ -215,6 +214,96 @@ TEST_F(Stream, a_connection_that_ended_before_it_was_accepted_is_the_same_at_bot
     EXPECT_NE(trace.only("sendto").connection_id(), 0u);
     EXPECT_EQ(trace.nth("recvfrom", 0).connection_id(), trace.only("sendto").connection_id());
     EXPECT_EQ(trace.nth("recvfrom", 0).stream_offset(), 0);
+}
+
+constexpr in_addr_t kHere = 0x0a010101, kElsewhere = 0xc0000201;
+
+void give_loopback(in_addr_t address) {
+    const int any = socket(AF_INET, SOCK_DGRAM, 0);
+    ifreq loopback{};
+    std::strcpy(loopback.ifr_name, "lo");
+    loopback.ifr_flags = IFF_UP;
+    REQUIRE(ioctl(any, SIOCSIFFLAGS, &loopback) == 0);
+    sockaddr_in of{};
+    of.sin_family = AF_INET;
+    of.sin_addr.s_addr = htonl(address);
+    std::memcpy(&loopback.ifr_addr, &of, sizeof(of));
+    REQUIRE(ioctl(any, SIOCSIFADDR, &loopback) == 0);
+    close(any);
+}
+
+Connection connected_in_a_network_of_its_own() {
+    REQUIRE(unshare(CLONE_NEWNET) == 0);
+    give_loopback(kHere);
+    return connected(0, kHere);
+}
+
+// While there is no way to the other end nothing leaves; the kernel tries again later, and counts it each time.
+void send_without_a_way(int from, std::size_t bytes) {
+    give_loopback(kElsewhere);
+    const std::string some(bytes, 'x');
+    REQUIRE(send(from, some.data(), bytes, 0) == static_cast<ssize_t>(bytes));
+    give_loopback(kHere);
+}
+
+void receive_all(int to, std::size_t bytes) {
+    std::string some(bytes, 0);
+    REQUIRE(recv(to, some.data(), bytes, MSG_WAITALL) == static_cast<ssize_t>(bytes));
+}
+
+std::uint64_t counted_as_sent(int from) {
+    tcp_info info{};
+    socklen_t length = sizeof(info);
+    REQUIRE(getsockopt(from, IPPROTO_TCP, TCP_INFO, &info, &length) == 0);
+    return info.tcpi_bytes_sent - info.tcpi_bytes_retrans;
+}
+
+TEST_F(Stream, what_is_dropped_before_it_leaves_moves_no_byte_after_it) {
+    const Trace trace = record([] {
+        const Connection both = connected_in_a_network_of_its_own();
+        for (const int from : {both.client, both.server}) {
+            const int to = from == both.client ? both.server : both.client;
+            for (int i = 0; i < 2; ++i) {
+                send_without_a_way(from, 3000);
+                receive_all(to, 3000);
+            }
+            REQUIRE(counted_as_sent(from) > 6000);
+            REQUIRE(send(from, "after", 5, 0) == 5);
+            receive_all(to, 5);
+        }
+    });
+    for (const std::size_t first : {0, 3}) {
+        for (const std::size_t i : {0, 1, 2}) {
+            EXPECT_EQ(trace.nth("sendto", first + i).stream_offset(), 3000 * i) << first;
+            EXPECT_EQ(trace.nth("recvfrom", first + i).stream_offset(), 3000 * i) << first;
+        }
+    }
+}
+
+// As of a daemon on a machine whose queue was full once.
+TEST_F(Stream, a_connection_that_lost_bytes_at_home_before_the_recording_is_the_same_at_both_ends) {
+    before_ = [] {
+        const Connection both = connected_in_a_network_of_its_own();
+        REQUIRE(dup2(both.client, 600) == 600 && dup2(both.server, 601) == 601);
+        send_without_a_way(600, 3000);
+        receive_all(601, 3000);
+        send_without_a_way(601, 3000);
+        receive_all(600, 3000);
+    };
+    const Trace trace = record([] {
+        REQUIRE(send(600, "hello", 5, 0) == 5);
+        receive_all(601, 5);
+        REQUIRE(send(601, "hello", 5, 0) == 5);
+        receive_all(600, 5);
+    });
+    const std::uint64_t connection = trace.nth("sendto", 0).connection_id();
+    EXPECT_NE(connection, 0u);
+    for (const char* name : {"sendto", "recvfrom"}) {
+        for (const std::size_t i : {0, 1}) {
+            EXPECT_EQ(trace.nth(name, i).connection_id(), connection) << name << i;
+            EXPECT_EQ(trace.nth(name, i).stream_offset(), 3000) << name << i;
+        }
+    }
 }
 
 TEST_F(Stream, copies_without_a_buffer_have_both_ranges) {

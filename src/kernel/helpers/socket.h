@@ -2,11 +2,12 @@
 /*
  * Sockets: their ends, announced anew when they change, and where in a TCP stream they are.
  *
- *   stream      0 ........ sent, unsent | write_seq        sent = bytes_sent - bytes_retrans, unsent = write_seq - snd_nxt
- *   received    0 ........ copied_seq | rcv_nxt            read = bytes_received - (rcv_nxt - copied_seq)
+ *   stream      0 .... snd_una .... snd_nxt .... write_seq     written = bytes_acked + (write_seq - snd_una)
+ *   received    0 ........ copied_seq | rcv_nxt                read = bytes_received - (rcv_nxt - copied_seq)
  *
- * A FIN has a number too: one that was sent counts in snd_nxt and not in bytes_sent, one that came in rcv_nxt and in
- * bytes_received alike, and in copied_seq once a read has met it.
+ * SYN and FIN have numbers, too. bytes_acked has the SYN of who connected (acked_syn()) and a FIN, bytes_sent neither; a FIN that came is in
+ * rcv_nxt and in bytes_received alike, and in copied_seq once a read has met it. bytes_sent - bytes_retrans is no sum to trust: what the
+ * sender's own host drops (a full queue, a filter) counts each time that it is tried, and is no retransmission.
  *
  * The numbers of one sum are not written at once: a sum is taken until two in a row are equal.
  */
@@ -21,13 +22,19 @@ static __always_inline bool is_tcp(struct sock *sk)
 	return READ(sk, sk_protocol) == IPPROTO_TCP && READ(sk, sk_type) == SOCK_STREAM;
 }
 
-/* The handshake is over and the socket was not reset since. */
-static __always_inline bool is_connected(struct sock *sk)
+/*
+ * The handshake was seen to its end: both initial sequence numbers are known, also once the socket is closed or was reset. What was only refused got no
+ * number of the other end, and what was disconnected has no other end.
+ */
+static __always_inline bool has_numbers(struct sock *sk)
 {
 	__u8 state = READ(sk, __sk_common.skc_state);
 
-	return is_tcp(sk) && state != TCP_SYN_SENT && state != TCP_SYN_RECV && state != TCP_NEW_SYN_RECV && state != TCP_CLOSE &&
-	       state != TCP_LISTEN;
+	if (!is_tcp(sk))
+		return false;
+	if (state == TCP_CLOSE)
+		return READ(sk, __sk_common.skc_dport) && READ(typed(tcp_sock, sk), rcv_nxt);
+	return state != TCP_SYN_SENT && state != TCP_SYN_RECV && state != TCP_NEW_SYN_RECV && state != TCP_LISTEN;
 }
 
 /* The kernel takes skc_num back when a connection is over (inet_put_port()); what stood in its packets stays. */
@@ -68,7 +75,7 @@ static __always_inline __u64 socket_ends(struct sock *sk)
 		bpf_core_read(&address[2], 16, &sk->__sk_common.skc_v6_rcv_saddr);
 		digest = digest * 31 + (address[0] ^ address[1] * 3 ^ address[2] * 5 ^ address[3] * 7);
 	}
-	return digest * 2 + is_connected(sk);
+	return digest * 2 + has_numbers(sk);
 }
 
 /* 1 or 0, and no branch, which the verifier would follow each way in each round of a loop. */
@@ -82,37 +89,53 @@ static __always_inline __u32 is_zero(__u32 number)
 
 #define FIN_QUEUED (1 << TCP_FIN_WAIT1 | 1 << TCP_FIN_WAIT2 | 1 << TCP_CLOSING | 1 << TCP_LAST_ACK)
 
-/* 1 or 0. The FIN is queued when such a state begins, and may have to wait until it is sent. */
-static __always_inline __u32 sent_fin(struct tcp_sock *tcp, __u8 state)
+/* 1 or 0. The FIN is queued when such a state begins, */
+static __always_inline __u32 queued_fin(__u8 state)
 {
-	return FIN_QUEUED >> (state & 31) & is_zero(READ(tcp, write_seq) - READ(tcp, snd_nxt));
+	return FIN_QUEUED >> (state & 31) & 1;
 }
 
-static __always_inline __u64 sequence_numbers(struct tcp_sock *tcp, __u8 state)
+/* and may have to wait until it is sent. */
+static __always_inline __u32 sent_fin(struct tcp_sock *tcp, __u8 state)
 {
-	__u32 own = READ(tcp, snd_nxt) - sent_fin(tcp, state) - (__u32)(READ(tcp, bytes_sent) - READ(tcp, bytes_retrans));
+	return queued_fin(state) & is_zero(READ(tcp, write_seq) - READ(tcp, snd_nxt));
+}
+
+/*
+ * 1 or 0: bytes_acked has the SYN. That of who connected was acknowledged by the other end; a socket that was accepted begins with its SYN behind it.
+ * Both sums tell, unless something was dropped before it left (or the socket is closed, when nobody knows whether a FIN was sent): then what a
+ * socket that was accepted has of the one that listened.
+ */
+static __always_inline __u32 acked_syn(struct sock *sk, struct tcp_sock *tcp, __u8 state)
+{
+	__u32 sent = READ(tcp, bytes_sent) - READ(tcp, bytes_retrans);
+	__u32 more = READ(tcp, snd_nxt) - sent_fin(tcp, state) - sent - READ(tcp, snd_una) + (__u32)READ(tcp, bytes_acked);
+
+	return (is_zero(more - 1) & (state != TCP_CLOSE)) | (is_zero(READ(sk, sk_max_ack_backlog)) & (is_zero(more) ^ 1));
+}
+
+static __always_inline __u64 sequence_numbers(struct sock *sk, struct tcp_sock *tcp, __u8 state)
+{
+	__u32 own = READ(tcp, snd_una) - (__u32)READ(tcp, bytes_acked) + acked_syn(sk, tcp, state);
 	__u32 other = READ(tcp, rcv_nxt) - (__u32)READ(tcp, bytes_received);
 
 	return own < other ? (__u64)own << 32 | other : (__u64)other << 32 | own;
 }
 
-/*
- * The same on both ends: each knows both initial sequence numbers. 0 while they are not known, or no longer: nobody can tell of a
- * socket that is closed on both sides whether it sent a FIN or was reset before.
- */
+/* The same on both ends: each knows both initial sequence numbers. 0 while they are not known. */
 static __always_inline __u64 connection_id(struct sock *sk)
 {
 	struct tcp_sock *tcp = typed(tcp_sock, sk);
 	__u8 state = READ(sk, __sk_common.skc_state);
 	__u64 id, again;
 
-	if (!is_connected(sk))
+	if (!has_numbers(sk))
 		return 0;
-	id = sequence_numbers(tcp, state);
+	id = sequence_numbers(sk, tcp, state);
 #pragma clang loop unroll(disable) /* unrolled it takes 8 bytes more of a stack that is full */
 	for (int i = 0; i < SUMS_MAX; i++) {
 		barrier();
-		again = sequence_numbers(tcp, state);
+		again = sequence_numbers(sk, tcp, state);
 		if (again == id)
 			break;
 		id = again;
@@ -120,18 +143,23 @@ static __always_inline __u64 connection_id(struct sock *sk)
 	return id;
 }
 
-static __always_inline __u64 bytes_written(struct tcp_sock *tcp)
+/* Without a FIN. */
+static __always_inline __u64 bytes_written(struct sock *sk, struct tcp_sock *tcp)
 {
-	return READ(tcp, bytes_sent) - READ(tcp, bytes_retrans) + (__u32)(READ(tcp, write_seq) - READ(tcp, snd_nxt));
+	__u8 state = READ(sk, __sk_common.skc_state);
+
+	return READ(tcp, bytes_acked) + (__u32)(READ(tcp, write_seq) - READ(tcp, snd_una)) - acked_syn(sk, tcp, state) -
+	       queued_fin(state);
 }
 
 static __always_inline __u64 sent_position(struct tcp_sock *tcp)
 {
-	__u64 position = bytes_written(tcp), again;
+	struct sock *sk = typed(sock, (__u64)tcp);
+	__u64 position = bytes_written(sk, tcp), again;
 
 	for (int i = 0; i < SUMS_MAX; i++) {
 		barrier();
-		again = bytes_written(tcp);
+		again = bytes_written(sk, tcp);
 		if (again == position)
 			break;
 		position = again;

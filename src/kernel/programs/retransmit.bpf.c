@@ -61,11 +61,12 @@ static __always_inline bool is_same_stream(struct sock *sk, const struct tcp_str
 	return READ(inode, i_ino) == stream->ino;
 }
 
-static __always_inline __u64 position_of(struct tcp_sock *tcp, __u8 state, __u32 number)
+static __always_inline __u64 position_of(struct sock *sk, __u32 number)
 {
-	__u64 sent_after = (__u32)(READ(tcp, snd_nxt) - number) - sent_fin(tcp, state);
+	struct tcp_sock *tcp = typed(tcp_sock, sk);
+	__u64 written_after = (__u32)(READ(tcp, write_seq) - number) - queued_fin(READ(sk, __sk_common.skc_state));
 
-	return READ(tcp, bytes_sent) - READ(tcp, bytes_retrans) - sent_after;
+	return bytes_written(sk, tcp) - written_after;
 }
 
 /* The kernel counts what it tries to send before it says so here; a stream that was remembered in between has these already. */
@@ -88,7 +89,7 @@ static __always_inline void fill_retransmission(struct retransmission_fact *fact
 	fact->congestion_state = BPF_CORE_READ_BITFIELD_PROBED(connection, icsk_ca_state);
 	if (fact->tcp_flags & TCP_FLAG_SYN)
 		return;
-	fact->stream_offset = position_of(typed(tcp_sock, sk), READ(sk, __sk_common.skc_state), READ(sent, seq));
+	fact->stream_offset = position_of(sk, READ(sent, seq));
 	fact->present = RETRANSMISSION_HAS_OFFSET;
 }
 

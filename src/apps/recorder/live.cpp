@@ -23,6 +23,7 @@
 #include "query/questions.h"
 #include "query/sql.h"
 #include "recorder/child.h"
+#include "recorder/confine_recorder.h"
 #include "recorder/listener.h"
 #include "recorder/live_answers.h"
 #include "recorder/live_counter.h"
@@ -127,6 +128,7 @@ Result<std::optional<int>> watch(const LiveArguments& arguments,
                   std::move(targets), *std::move(probe), *answers.grouping())
             : recorder::LiveCounter::of_events(std::move(targets), *answers.grouping(), host.name));
     TRY(counter->begin(answers.pid()));
+    recorder::confine_recorder(base::Log::to_stderr(), "", is_probe);  // stacks have names
     recorder::Listener& listener = counter->listener();
     std::int64_t begin_ns = base::wall_time_ns(), due_ns = begin_ns + every.count();
     bool last = false;

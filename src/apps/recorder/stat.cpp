@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "recorder/child.h"
+#include "recorder/confine_recorder.h"
 #include "recorder/listener.h"
 #include "recorder/totals_table.h"
 
@@ -36,6 +37,7 @@ struct Counts {
 Result<Counts> count(const StatArguments& arguments) {
     TRY(recorder::Targets targets, arguments.targets.targets());
     TRY(recorder::Listener listener, recorder::Listener::start_counting(std::move(targets)));
+    recorder::confine_recorder(base::Log::to_stderr(), "", false);
     while (!listener.ended()) {
         listener.wait(kWaitMs);
         listener.capture().drain([](auto, auto, auto) {});

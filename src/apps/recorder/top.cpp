@@ -15,6 +15,7 @@
 #include "format/table.h"
 #include "format/top_table.h"
 #include "recorder/child.h"
+#include "recorder/confine_recorder.h"
 #include "recorder/listener.h"
 #include "recorder/totals_table.h"
 #include "schema/record.h"
@@ -105,6 +106,7 @@ Result<std::optional<int>> watch(const TopArguments& arguments) {
     TRY(recorder::Targets targets, arguments.targets.targets());
     TRY(const std::chrono::nanoseconds interval, base::parse_duration(arguments.interval));
     TRY(recorder::Listener listener, recorder::Listener::start_counting(std::move(targets)));
+    recorder::confine_recorder(base::Log::to_stderr(), "", false);
     Names names;
     std::vector<capture::Total> before;
     std::int64_t printed_ns = listener.started_ns();

@@ -19,11 +19,13 @@
 #include "apps/recorder/losses.h"
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "filter/short_forms.h"
 #include "format/colour.h"
+#include "recorder/confine_recorder.h"
 #include "recorder/listener.h"
 #include "strace/json_event.h"
 #include "strace/trace_options.h"
@@ -158,6 +160,8 @@ Result<std::optional<int>> trace(const strace::TraceOptions& options, const base
     output.take(0, schema::Stream::kFacts, listener.capture().thread_numbers());
     TRY(listener.release());
     let_go_of_the_commands_own(options, sink);
+    recorder::confine_recorder(
+        log, options.separately ? base::parent_folder(options.output) : "", false);
     int wait_ms = kLineWaitMs;
     while (!listener.ended() && !sink.failed()) {
         listener.wait(wait_ms);

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -182,35 +181,11 @@ const std::vector<std::string>& Database::damages() const {
     return parts_->snapshot.damages;
 }
 
-// A trace that was unpacked may have brought a link to a file of this machine, which SQL would read as the trace's, or a pipe, which
-// would be waited for.
-static Result<void> refuse_what_is_no_file(const std::string& trace) {
-    std::error_code error;
-    for (std::filesystem::recursive_directory_iterator at(trace, error), end; !error && at != end;
-         at.increment(error)) {
-        std::error_code ignored;
-        const std::filesystem::file_type type = at->symlink_status(ignored).type();
-        if (type == std::filesystem::file_type::symlink) {
-            return Error(ErrorCode::kUnsupported,
-                         fmt::format("'{}' is a link: a trace has none", at->path().string()));
-        }
-        if (type != std::filesystem::file_type::regular &&
-            type != std::filesystem::file_type::directory &&
-            type != std::filesystem::file_type::not_found) {  // it went meanwhile
-            return Error(
-                ErrorCode::kUnsupported,
-                fmt::format("'{}' is neither a file nor a folder: a trace has nothing else",
-                            at->path().string()));
-        }
-    }
-    return {};
-}
-
 Result<std::unique_ptr<Database>> Database::open(const std::string& path,
                                                  const DatabaseOptions& options) {
     TRY(trace::TraceFolder folder, trace::TraceFolder::open(path));
     if (!options.is_trusting) {
-        TRY(refuse_what_is_no_file(folder.path()));
+        TRY(folder.check_kinds());
     }
     EngineOptions engine_options;
     engine_options.threads =

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <filesystem>
 #include <optional>
 #include <string_view>
 
@@ -230,6 +231,28 @@ Result<TraceFolder> TraceFolder::open(const std::string& path) {
             fmt::format("cannot read '{}'", info_path(path)));
     }
     return TraceFolder(path, std::move(info).value());
+}
+
+Result<void> TraceFolder::check_kinds() const {
+    std::error_code error;
+    for (std::filesystem::recursive_directory_iterator at(path_, error), end; !error && at != end;
+         at.increment(error)) {
+        std::error_code ignored;
+        const std::filesystem::file_type type = at->symlink_status(ignored).type();
+        if (type == std::filesystem::file_type::symlink) {
+            return Error(ErrorCode::kUnsupported,
+                         fmt::format("'{}' is a link: a trace has none", at->path().string()));
+        }
+        if (type != std::filesystem::file_type::regular &&
+            type != std::filesystem::file_type::directory &&
+            type != std::filesystem::file_type::not_found) {  // it went meanwhile
+            return Error(
+                ErrorCode::kUnsupported,
+                fmt::format("'{}' is neither a file nor a folder: a trace has nothing else",
+                            at->path().string()));
+        }
+    }
+    return {};
 }
 
 std::string TraceFolder::part_path(std::uint16_t host_index) const {

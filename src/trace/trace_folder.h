@@ -84,6 +84,10 @@ class TraceFolder {
         return info_.hosts.empty() ? std::uint16_t{0} : info_.hosts.front().index;
     }
 
+    // kUnsupported if anything but files and folders lies in it. One that was unpacked may have brought a link to a file of this machine, which SQL
+    // would read as the trace's, or a pipe, which would be waited for.
+    Result<void> check_kinds() const;
+
     // A trace of many hosts has a part for each: where one of them is, and all that are there, by index. A trace of one host is its own part.
     std::string part_path(std::uint16_t host_index) const;
     Result<std::vector<TraceFolder>> parts() const;

@@ -27,4 +27,12 @@ bool was_asked_to_end(const Fd& signals) {
     return read(signals.get(), &info, sizeof(info)) == sizeof(info);
 }
 
+void outlive_file_size_limit() {
+    struct sigaction action {};
+    if (sigaction(SIGXFSZ, nullptr, &action) == 0 && action.sa_handler == SIG_DFL) {
+        action.sa_handler = [](int) {};  // which execve takes away; what is ignored it would leave
+        sigaction(SIGXFSZ, &action, nullptr);
+    }
+}
+
 }  // namespace dyetrace::base

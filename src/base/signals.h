@@ -14,4 +14,7 @@ Fd take_signals(std::initializer_list<int> numbers);
 Fd take_ending_signals();
 bool was_asked_to_end(const Fd& signals);
 
+// A file that may grow no more (`ulimit -f`) is an error of write from here on, not the end by SIGXFSZ. Programs that this one runs have it as before.
+void outlive_file_size_limit();
+
 }  // namespace dyetrace::base

@@ -1,6 +1,8 @@
 #include "base/signals.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -35,6 +37,22 @@ TEST_F(SignalsTest, ask_to_end_once_each) {
     raise(SIGTERM);
     EXPECT_TRUE(was_asked_to_end(signals));
     EXPECT_FALSE(was_asked_to_end(signals));
+}
+
+// In a process of its own, as a limit of this one would be every test's.
+[[noreturn]] void write_beyond_the_limit() {
+    outlive_file_size_limit();
+    const rlimit nothing{0, 0};
+    setrlimit(RLIMIT_FSIZE, &nothing);
+    const Fd file(memfd_create("file", MFD_CLOEXEC));
+    const bool is_error = write(file.get(), "x", 1) == -1 && errno == EFBIG;
+    struct sigaction action {};
+    sigaction(SIGXFSZ, nullptr, &action);
+    _exit(is_error && action.sa_handler != SIG_IGN ? 0 : 1);
+}
+
+TEST(SignalsDeathTest, a_file_that_may_grow_no_more_is_an_error_of_write) {
+    EXPECT_EXIT(write_beyond_the_limit(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -165,7 +165,8 @@ Result<NamedTypes> NamedTypes::of(const btf& kernel, const btf& programs) {
     }
     NamedTypes named(base::Fd(memfd_create("kernel-types", MFD_CLOEXEC)));
     if (access(named.path().c_str(), R_OK) == 0) {
-        TRY(base::write_all(named.memory_, {bytes, size}));
+        TRY(base::write_all(named.memory_, {bytes, size})
+                .with_context("handing the kernel's types to libbpf"));
         return named;
     }
     TRY(base::TemporaryFolder folder, base::TemporaryFolder::make());

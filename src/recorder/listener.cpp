@@ -42,7 +42,7 @@ Result<Listener> Listener::start(Targets targets, capture::CaptureOptions option
         listener.child_.emplace(std::move(child));
     }
     listener.signals_ =
-        base::take_signals({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD, SIGXFSZ});
+        base::take_signals({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD});
     return listener;
 }
 
@@ -118,7 +118,7 @@ bool Listener::ended() {
 }
 
 void Listener::take_signal(int number, bool from_terminal) {
-    if (number == SIGCHLD || number == SIGXFSZ) {  // the write that met the limit says so
+    if (number == SIGCHLD) {
         return;
     }
     if (child_ && from_terminal && number == SIGINT && interrupts_++ == 0 && !child_->poll()) {

@@ -115,6 +115,17 @@ class DiskTest(support.EndToEndTest):
         self.assertEqual(trace.info()["state"], "finished")
         self.assertEqual(trace.accounting()["delivered"], trace.number("SELECT count(*) FROM events"))
 
+    def test_a_limit_of_file_size_that_leaves_no_room_is_said_in_one_line(self):
+        log = self.file("log", b"1 1700000000.000001 read(0, \"\", 1) = 0 <0.000001>\n")
+        trace = self.path("trace")
+        for verb in (["record", "-o", trace, "--", "touch", self.path("ran")], ["trace", "touch", self.path("ran")],
+                     ["stat", "--", "touch", self.path("ran")], ["import", log, "-o", trace]):
+            done = subprocess.run(["bash", "-c", 'ulimit -f 40; exec "$@"', "bash", DYETRACE, *verb], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 1, f"{verb}: {done.stderr}")
+            self.assertRegex(self.one_line(done.stderr), "EFBIG.*ulimit -f")
+            self.assertFalse(os.path.exists(trace), verb)
+            self.assertFalse(os.path.exists(self.path("ran")), "the command must not run unrecorded")
+
     def test_a_disk_that_is_full_already_is_said_in_one_line(self):
         disk = self.small_disk("256k")
         done = subprocess.run([DYETRACE, "record", "-o", os.path.join(disk, "trace"), "--", "touch", self.path("ran")],

@@ -2,14 +2,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <csignal>
 #include <cstring>
 
 #include "apps/cli/help_formatter.h"
 #include "apps/cli/verbs.h"
+#include "base/signals.h"
 
 int main(int argc, char** argv) {
-    std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no more is an error of write
+    dyetrace::base::outlive_file_size_limit();
     CLI::App app{"The verbs of dyetrace that speak to other hosts", "dyetrace"};
     dyetrace::apps::speak_plainly(app);
     app.require_subcommand(1);

@@ -14,6 +14,7 @@
 #include "apps/cli/help_formatter.h"
 #include "apps/cli/verbs.h"
 #include "base/log.h"
+#include "base/signals.h"
 #include "query/sql.h"
 
 namespace {
@@ -108,6 +109,7 @@ void as_options(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    dyetrace::base::outlive_file_size_limit();
     as_options(argc, argv);
     if (argc > 1 && (is_one_of(kStoreVerbs, argv[1]) || is_top_of_trace(argc, argv) ||
                      std::strcmp(argv[1], "live-answer") == 0)) {

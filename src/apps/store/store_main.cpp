@@ -3,16 +3,16 @@
 #include <malloc.h>
 
 #include <CLI/CLI.hpp>
-#include <csignal>
 
 #include "apps/cli/help_formatter.h"
 #include "apps/cli/verbs.h"
 #include "base/fd.h"
+#include "base/signals.h"
 
 int main(int argc, char** argv) {
     // DuckDB plans in many small objects: glibc's fastbins would be put together again and again, a seventh of a report's time
     ::mallopt(M_MXFAST, 0);
-    std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no more is an error of write
+    dyetrace::base::outlive_file_size_limit();
     dyetrace::base::allow_all_descriptors();
     CLI::App app{"The verbs of dyetrace that read traces", "dyetrace"};
     dyetrace::apps::speak_plainly(app);

@@ -91,12 +91,13 @@ Error Error::from_errno(int error_number, std::string_view message) {
     const char* description = strerrordesc_np(error_number);
     return Error(
         code_for_errno(error_number),
-        fmt::format(
-            "{}: {} ({}){}",
-            message,
-            description ? description : "unknown error",
-            name ? name : std::to_string(error_number),
-            error_number == EFBIG ? ": `ulimit -f` or the file system allows no larger file" : ""));
+        fmt::format("{}: {} ({}){}",
+                    message,
+                    description ? description : "unknown error",
+                    name ? name : std::to_string(error_number),
+                    error_number == EFBIG ? ": `ulimit -f` or the file system allows no larger file"
+                    : error_number == EMFILE ? ": `ulimit -n` allows no more open files"
+                                             : ""));
 }
 
 Error Error::with_context(std::string message) && {

@@ -85,6 +85,9 @@ Error LibbpfLog::error(int error_number) {
                      "runs in, has too little left; a smaller --ring needs less")
             .with_context(last_warning);
     }
+    if (error_number == EMFILE) {  // nothing that this kernel lacks
+        return Error::from_errno(error_number, "the BPF programs and their rings");
+    }
     const Error failure =
         !refusal.empty()  // with EACCES, mostly, which is no question of rights here
             ? Error(ErrorCode::kUnsupported, "this kernel's verifier refuses " + refusal)

@@ -152,6 +152,15 @@ class DiskTest(support.EndToEndTest):
         self.assertEqual(trace.number("SELECT count(*) FROM events"), count)
 
 
+class LimitTest(support.EndToEndTest):
+    def test_too_few_descriptors_are_said_with_their_limit(self):
+        for verb in (["record", "-o", self.path("trace"), "--", "true"], ["trace", "true"], ["stat", "--", "true"]):
+            done = subprocess.run(["bash", "-c", 'ulimit -n 20; exec "$@"', "bash", DYETRACE, *verb], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 1, verb)
+            self.assertRegex(self.one_line(done.stderr), "EMFILE.*ulimit -n")
+            self.assertNotIn("this kernel lacks", done.stderr)
+
+
 class RightsTest(support.EndToEndTest):
     def test_nobody_is_told_what_is_missing(self):
         binary = shutil.copy(DYETRACE, self.path("dyetrace"))

@@ -1,11 +1,13 @@
 #include "base/log.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdlib>
 
 #include "base/harmless.h"
+#include "base/text.h"
 
 namespace dyetrace::base {
 namespace {
@@ -30,8 +32,11 @@ bool Log::is_terminal() const {
 }
 
 void Log::show(std::string_view message) const {
-    const std::string line =
-        fmt::format("\r\x1b[K{}{}", message.empty() ? "" : "dyetrace: ", make_harmless(message));
+    std::string text = message.empty() ? "" : "dyetrace: " + make_harmless(message);
+    if (winsize size{}; ::ioctl(fd_, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+        text = truncated(text, size.ws_col - 1);  // of two rows only the last would go
+    }
+    const std::string line = "\r\x1b[K" + text;
     [[maybe_unused]] const ssize_t written = ::write(fd_, line.data(), line.size());
 }
 

@@ -26,7 +26,7 @@ class Log {
     Log(int fd, bool color) : fd_(fd), color_(color) {}  // borrows fd
 
     bool is_terminal() const;
-    // On a terminal: a line that the next one is written over. An empty one takes it away: do so before anything is said.
+    // On a terminal: a line that the next one is written over, cut to its width. An empty one takes it away: do so before anything is said.
     void show(std::string_view message) const;
 
     void say(std::string_view message) const;

@@ -2,6 +2,9 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <pty.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
@@ -52,6 +55,17 @@ TEST(Log, makes_control_characters_harmless) {
                      }),
               "dyetrace: a\\u009b2J\\xff\\u202e\n")
         << "what only a terminal that knows C1 obeys, and what is not UTF-8";
+}
+
+TEST(Log, a_line_that_is_written_over_is_narrower_than_the_terminal) {
+    int near = -1, far = -1;
+    const winsize size{24, 20, 0, 0};
+    ASSERT_EQ(::openpty(&near, &far, nullptr, nullptr, &size), 0);
+    const Fd terminal(near), ours(far);
+    Log(far, false).show("12 of 44 segments");
+    char shown[100] = {};
+    ASSERT_GT(::read(near, shown, sizeof(shown) - 1), 0);
+    EXPECT_STREQ(shown, "\r\x1b[Kdyetrace: 12 of 44…");
 }
 
 TEST(Log, wants_no_color_away_from_a_terminal) {

@@ -1,13 +1,31 @@
 #include "base/spawn.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 
 namespace dyetrace::base {
+namespace {
+
+int null_device = -1;  // a signal's handler is given nothing else
+pid_t first_parent = 0;
+
+void let_go(int) {
+    const int before = errno;
+    for (int number = STDIN_FILENO; ::getppid() != first_parent && number <= STDERR_FILENO;
+         ++number) {
+        ::dup2(null_device, number);
+    }
+    errno = before;
+}
+
+}  // namespace
 
 Result<pid_t> spawn_in_background(const std::string& program,
                                   std::vector<std::string> words,
@@ -42,6 +60,16 @@ Result<pid_t> spawn_in_background(const std::string& program,
         return Error::from_errno(error, fmt::format("cannot start '{}'", program));
     }
     return child;
+}
+
+void let_go_when_alone() {
+    null_device = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    first_parent = ::getppid();
+    struct sigaction action {};
+    action.sa_handler = &let_go;
+    action.sa_flags = SA_RESTART;
+    ::sigaction(SIGUSR1, &action, nullptr);
+    ::prctl(PR_SET_PDEATHSIG, SIGUSR1);  // also when a thread of it ends
 }
 
 }  // namespace dyetrace::base

@@ -25,4 +25,8 @@ Result<pid_t> spawn_in_background(const std::string& program,
                                   std::vector<std::string> words,
                                   const std::vector<ChildDescriptor>& descriptors = {});
 
+// For the program that was spawned, in the beginning and once: when its parent has gone it no longer holds what that one had as stdin, stdout and stderr, which
+// others may read to their end. Takes SIGUSR1.
+void let_go_when_alone();
+
 }  // namespace dyetrace::base

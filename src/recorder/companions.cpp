@@ -29,7 +29,7 @@ constexpr std::chrono::milliseconds kLookEvery{100};
 constexpr std::int64_t kShowAfterNs =
     300'000'000;  // on a terminal; what is done by then needs no progress
 constexpr std::int64_t kSayEveryNs = 5'000'000'000;  // elsewhere, where each line stays
-constexpr const char* kHowToLeave = "Ctrl-C leaves it to go on alone, Ctrl-\\ stops it";
+constexpr const char* kHowToLeave = "Ctrl-C leaves it alone, Ctrl-\\ ends it";
 
 void await(pid_t child) {
     int status = 0;

@@ -4,9 +4,12 @@
 import array
 import contextlib
 import ctypes
+import fcntl
 import os
 import signal
+import struct
 import subprocess
+import termios
 
 import support
 from support import DYETRACE, boot_ns, program
@@ -102,6 +105,7 @@ class EndingTest(support.EndToEndTest):
         self.trace = support.Trace(self.path("trace"))
         pid, terminal = os.forkpty()
         if pid == 0:
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
             os.execv(DYETRACE, [DYETRACE, "record", "-o", self.trace.path, *arguments])
         return pid, terminal
 
@@ -122,10 +126,23 @@ class EndingTest(support.EndToEndTest):
         os.kill(self.sealer, signal.SIGCONT)
         self.wait_for(lambda: not any(name.startswith("segment-") for name in os.listdir(self.trace.path)), "it went on")
 
+    def test_a_sealer_that_is_left_alone_holds_nothing_that_others_read_to_its_end(self):
+        watched = self.start(["sleep", "1000"])
+        trace, recorder = self.start_recording("--no-seal", "-p", str(watched.pid))
+        shell = self.start(["sh", "-c", '"$0" seal --follow --quiet "$1" & echo $!; read go', DYETRACE, trace.path], stdin=subprocess.PIPE,
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        sealer = int(shell.stdout.readline())
+        self.wait_for(lambda: os.path.exists(os.path.join(trace.path, "sealed-000000")), "it is at work")
+        shell.stdin.close()
+        self.assertEqual(shell.stdout.read(), b"")
+        self.assertTrue(os.path.exists(f"/proc/{sealer}"), "it goes on")
+        self.assertEqual(self.stop(recorder), 0)
+        self.wait_for(lambda: not os.path.exists(f"/proc/{sealer}"), "and ends with the recording")
+
     def test_sealing_says_how_far_it_is_and_can_be_stopped(self):
         _, terminal = self.record_with_a_sealer_that_stands_still(self.at_a_terminal)
         said = b""
-        while b"Ctrl-C" not in said.partition(b"sealing: ")[2]:
+        while b"ends it" not in said.partition(b"sealing: ")[2]:  # all of it, on a terminal of 80 columns
             said += os.read(terminal, 4096)
         self.assertIn(b"events in", said)
         os.write(terminal, b"\x1c")

@@ -16,6 +16,7 @@
 #include "apps/store/confine_reader.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/spawn.h"
 #include "base/text.h"
 #include "store/spare_cpu.h"
 #include "store/trace_sealer.h"
@@ -119,6 +120,7 @@ int run_seal(const SealArguments& arguments) {
     const base::Log log = base::Log::to_stderr();
     if (arguments.follow) {
         be_modest();
+        base::let_go_when_alone();
     }
     trace::keep_files_private(arguments.trace);
     confine_reader(log, {arguments.trace});

@@ -40,6 +40,16 @@ Result<Pipe> make_pipe() {
     return Pipe{Fd(ends[0]), Fd(ends[1])};
 }
 
+void hold_standard_descriptors() {
+    for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (::fcntl(number, F_GETFD) == -1) {
+            // the lowest free number is this one; reading is for who is written to, and the other way round
+            [[maybe_unused]] const int opened =
+                ::open("/dev/null", (number == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+        }
+    }
+}
+
 void allow_all_descriptors() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {

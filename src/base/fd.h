@@ -40,6 +40,10 @@ struct Pipe {
 };
 Result<Pipe> make_pipe();
 
+// What of the first three is closed becomes what can neither be read nor written, so that no file of ours gets its number and then what was meant for a
+// terminal. Programs that this one runs find it closed. To be called first.
+void hold_standard_descriptors();
+
 // Lets this process have as many open as its hard limit allows, instead of a shell's 1,024: a trace of many hosts is many files.
 void allow_all_descriptors();
 

@@ -72,5 +72,23 @@ TEST(Fd, reports_a_close_that_fails) {
     EXPECT_TRUE(fd.close().ok()) << "an empty one has nothing to close";
 }
 
+// Without stdin and stdout, as `dyetrace <&- >&-` is started.
+[[noreturn]] void hold_what_is_closed() {
+    ::close(STDIN_FILENO);
+    ::close(STDOUT_FILENO);
+    hold_standard_descriptors();
+    char byte = 0;
+    const bool is_held = open_null().get() > STDERR_FILENO;
+    const bool fails = ::read(STDIN_FILENO, &byte, 1) == -1 && errno == EBADF &&
+                       ::write(STDOUT_FILENO, &byte, 1) == -1 && errno == EBADF;
+    const bool is_ours =
+        ::fcntl(STDOUT_FILENO, F_GETFD) == FD_CLOEXEC && ::fcntl(STDERR_FILENO, F_GETFD) == 0;
+    ::_exit(is_held && fails && is_ours ? 0 : 1);
+}
+
+TEST(FdDeathTest, no_file_gets_the_number_of_a_standard_one_that_is_closed) {
+    EXPECT_EXIT(hold_what_is_closed(), testing::ExitedWithCode(0), "");
+}
+
 }  // namespace
 }  // namespace dyetrace::base

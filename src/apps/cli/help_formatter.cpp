@@ -5,9 +5,13 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <new>
+#include <sstream>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
+#include "apps/cli/output.h"
 #include "base/log.h"
 #include "base/spelling.h"
 #include "base/version.h"
@@ -263,7 +267,10 @@ int run_command_line(CLI::App& app, int argc, char** argv, const int& exit_statu
                                         " (dyetrace --help)");
             return kExitUsage;
         }
-        return app.exit(asked);
+        std::ostringstream text;
+        const int status = app.exit(asked, text);
+        put(text.str());
+        return finish_output(status);
     } catch (const CLI::ParseError& error) {
         std::vector<std::string> words = given;
         const CLI::App* verb = &app;
@@ -280,8 +287,15 @@ int run_command_line(CLI::App& app, int argc, char** argv, const int& exit_statu
             is_no_verb ? no_verb_text(words[0], verbs) : error_text(error, *verb, words);
         base::Log::to_stderr().fail(fmt::format("{} (dyetrace {}--help)", text, path));
         return kExitUsage;
+    } catch (const std::bad_alloc&) {  // what no folder could answer ends here, in one line
+        base::Log::to_stderr().fail("not enough memory");
+        return kExitFailure;
+    } catch (const std::system_error& error) {
+        base::Log::to_stderr().fail(
+            fmt::format("not enough memory for a thread, or too many of them: {}", error.what()));
+        return kExitFailure;
     }
-    return exit_status;
+    return finish_output(exit_status);
 }
 
 }  // namespace dyetrace::apps

@@ -6,9 +6,11 @@
 
 #include "apps/cli/help_formatter.h"
 #include "apps/cli/verbs.h"
+#include "base/fd.h"
 #include "base/signals.h"
 
 int main(int argc, char** argv) {
+    dyetrace::base::hold_standard_descriptors();
     dyetrace::base::outlive_file_size_limit();
     CLI::App app{"The verbs of dyetrace that speak to other hosts", "dyetrace"};
     dyetrace::apps::speak_plainly(app);

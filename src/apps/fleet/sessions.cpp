@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 
+#include "apps/cli/output.h"
 #include "apps/cli/verbs.h"
 #include "apps/fleet/fleet_options.h"
 #include "apps/fleet/host_progress.h"
@@ -34,16 +36,15 @@ Result<void> list(const SessionsArguments& arguments) {
     TRY(const fleet::SessionsReply reply,
         transport::list_sessions(with_port(arguments.fleet.collector), arguments.fleet.security()));
     for (const auto& session : reply.sessions()) {
-        fmt::print("{}  {:9}  {}  {}\n",
-                   session.session(),
-                   session.state(),
-                   session.trace(),
-                   hosts_text(session));
+        put(fmt::format("{}  {:9}  {}  {}\n",
+                        session.session(),
+                        session.state(),
+                        session.trace(),
+                        hosts_text(session)));
     }
-    fmt::print(
-        stderr,
-        "connected: {}\n",
-        reply.connected().empty() ? "none" : fmt::format("{}", fmt::join(reply.connected(), ", ")));
+    const std::string connected =
+        reply.connected().empty() ? "none" : fmt::format("{}", fmt::join(reply.connected(), ", "));
+    std::fputs(fmt::format("connected: {}\n", connected).c_str(), stderr);
     return {};
 }
 

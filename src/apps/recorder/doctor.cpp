@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/cli/output.h"
 #include "apps/cli/verbs.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -49,10 +50,10 @@ void print_row(std::string_view name, std::string_view word, const std::string& 
          at = lines.find('\n', at + 1)) {
         lines.insert(at + 1, indent);
     }
-    fmt::print(" {} {} {}\n",
-               base::left_aligned(name, kNameColumns),
-               base::left_aligned(word, kWordColumns),
-               lines);
+    put(fmt::format(" {} {} {}\n",
+                    base::left_aligned(name, kNameColumns),
+                    base::left_aligned(word, kWordColumns),
+                    lines));
 }
 
 void print_text(const std::vector<Feature>& features) {
@@ -75,7 +76,7 @@ void print_json(const std::vector<Feature>& features) {
         line.set("detail", feature.detail);
         line.set("remedy", feature.remedy);
         line.set("needed", feature.needed);
-        fmt::print("{}\n", line.text());
+        put(fmt::format("{}\n", line.text()));
     }
 }
 

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <string>
 
+#include "apps/cli/output.h"
 #include "apps/cli/verbs.h"
 #include "base/log.h"
 #include "recorder/dye_control.h"
@@ -49,7 +50,7 @@ Result<std::string> new_dye(const std::string& prefix) {
 
 Result<void> print_new(const DyeArguments& arguments) {
     TRY(const std::string dye, new_dye(arguments.prefix));
-    fmt::print("{}\n", dye);
+    put(fmt::format("{}\n", dye));
     return {};
 }
 
@@ -71,7 +72,7 @@ Result<void> list(const DyeArguments& arguments) {
         TRY(const recorder::ControlMessage fields,
             recorder::ask_recorder(arguments.trace, {"list", next}));
         for (std::size_t i = 1; i < fields.size(); ++i) {
-            fmt::print("{}\n", fields[i]);
+            put(fmt::format("{}\n", fields[i]));
         }
         if (fields.empty() || fields[0] == "0") {
             return {};
@@ -89,7 +90,7 @@ int run(Action action, const DyeArguments& arguments) {
         log.fail(done.error());
         return exit_status_of(done.error());
     }
-    return std::fflush(stdout) == 0 ? 0 : 1;
+    return 0;
 }
 
 }  // namespace

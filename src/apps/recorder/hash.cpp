@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/cli/output.h"
 #include "apps/cli/verbs.h"
 #include "base/byte_range.h"
 #include "base/fd.h"
@@ -109,9 +110,9 @@ int run_hash(const HashArguments& arguments) {
         const std::string number =
             arguments.hex ? fmt::format("{:016x}", result.value())
                           : fmt::format("{}", static_cast<std::int64_t>(result.value()));
-        fmt::print("{}  {}\n", number, path);
+        put(fmt::format("{}  {}\n", number, path));
     }
-    return std::fflush(stdout) == 0 ? exit_status : 1;
+    return exit_status;
 }
 
 }  // namespace

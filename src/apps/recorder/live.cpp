@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 
+#include "apps/cli/output.h"
 #include "apps/cli/target_options.h"
 #include "apps/cli/verbs.h"
 #include "apps/recorder/losses.h"
@@ -66,7 +67,7 @@ void list_questions() {
              at = lines.find('\n', at + 1)) {
             lines.insert(at + 1, indent);
         }
-        fmt::print("{:<{}}  {}\n", name, width, lines);
+        put(fmt::format("{:<{}}  {}\n", name, width, lines));
     }
 }
 

@@ -12,7 +12,9 @@
 #include <string>
 
 #include "apps/cli/help_formatter.h"
+#include "apps/cli/output.h"
 #include "apps/cli/verbs.h"
+#include "base/fd.h"
 #include "base/log.h"
 #include "base/signals.h"
 #include "query/sql.h"
@@ -109,6 +111,7 @@ void as_options(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    dyetrace::base::hold_standard_descriptors();
     dyetrace::base::outlive_file_size_limit();
     as_options(argc, argv);
     if (argc > 1 && (is_one_of(kStoreVerbs, argv[1]) || is_top_of_trace(argc, argv) ||
@@ -149,8 +152,8 @@ int main(int argc, char** argv) {
                     "`dyetrace VERB --help` and `man dyetrace-VERB` say more.",
                     dyetrace::query::sql::kExamplesCalls));
     if (argc <= 1) {
-        std::fputs(app.help().c_str(), stdout);
-        return 0;
+        dyetrace::apps::put(app.help());
+        return dyetrace::apps::finish_output(0);
     }
     return dyetrace::apps::run_command_line(app, argc, argv, exit_status);
 }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "apps/cli/output.h"
 #include "apps/cli/verbs.h"
 #include "base/harmless.h"
 #include "base/json.h"
@@ -36,19 +37,19 @@ void print_json(const ListedProbe& probe) {
                           .set("type", value.type)
                           .set("refused", value.lack));
     }
-    fmt::print("{}\n",
-               base::Json::object()
-                   .set("probe", probe.name)
-                   .set("values", std::move(values))
-                   .set("refused", probe.lack)
-                   .text());
+    put(fmt::format("{}\n",
+                    base::Json::object()
+                        .set("probe", probe.name)
+                        .set("values", std::move(values))
+                        .set("refused", probe.lack)
+                        .text()));
 }
 
 // "arguments.count size_t", in lines of the terminal's width.
 void print_text(const ListedProbe& probe, std::size_t width) {
-    fmt::print("{}{}\n",
-               base::make_harmless(probe.name),
-               probe.lack.empty() ? "" : ": " + base::make_harmless(probe.lack));
+    put(fmt::format("{}{}\n",
+                    base::make_harmless(probe.name),
+                    probe.lack.empty() ? "" : ": " + base::make_harmless(probe.lack)));
     std::string text;
     for (const ListedValue& value : probe.values) {
         text += fmt::format("{}{}{}{}",
@@ -58,7 +59,7 @@ void print_text(const ListedProbe& probe, std::size_t width) {
                             value.lack.empty() ? "" : " (" + value.lack + ")");
     }
     if (!text.empty()) {
-        fmt::print("    {}\n", base::wrapped(base::make_harmless(text), width - 4, "    "));
+        put(fmt::format("    {}\n", base::wrapped(base::make_harmless(text), width - 4, "    ")));
     }
 }
 

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 
+#include "apps/cli/output.h"
 #include "apps/cli/target_options.h"
 #include "apps/cli/verbs.h"
 #include "apps/recorder/losses.h"
@@ -51,47 +53,45 @@ Result<Counts> count(const StatArguments& arguments) {
     return counts;
 }
 
-void print_row(std::string_view name, const capture::Total& total) {
-    fmt::print(stderr,
-               " {} {:>11} {:>8} {:>8} {:>8} {:>7} {:>7} {:>7}\n",
-               base::left_aligned(name, 16),
-               base::with_separators(total.calls),
-               total.errors == 0 ? "" : base::with_separators(total.errors),
-               total.bytes == 0 ? "–" : base::bytes_text(total.bytes),
-               base::duration_text(total.duration_ns),
-               base::duration_text(total.percentile_ns(0.5)),
-               base::duration_text(total.percentile_ns(0.99)),
-               base::duration_text(total.duration_max_ns));
+std::string row_text(std::string_view name, const capture::Total& total) {
+    return fmt::format(" {} {:>11} {:>8} {:>8} {:>8} {:>7} {:>7} {:>7}\n",
+                       base::left_aligned(name, 16),
+                       base::with_separators(total.calls),
+                       total.errors == 0 ? "" : base::with_separators(total.errors),
+                       total.bytes == 0 ? "–" : base::bytes_text(total.bytes),
+                       base::duration_text(total.duration_ns),
+                       base::duration_text(total.percentile_ns(0.5)),
+                       base::duration_text(total.percentile_ns(0.99)),
+                       base::duration_text(total.duration_max_ns));
 }
 
-void print_text(const std::vector<recorder::TotalRow>& rows, const Counts& counts) {
+std::string table_text(const std::vector<recorder::TotalRow>& rows, const Counts& counts) {
     std::uint64_t calls = 0, errors = 0, would_wait = 0;
     for (const recorder::TotalRow& row : rows) {
         calls += row.total.calls;
         errors += row.total.errors;
         would_wait += row.total.would_wait;
     }
-    fmt::print(
-        stderr,
+    std::string text = fmt::format(
         "\n {} system calls in {}, {} failed{}{}\n\n",
         base::with_separators(calls),
         base::duration_text(counts.elapsed_ns),
         base::with_separators(errors),
         would_wait == 0 ? "" : ", " + base::with_separators(would_wait) + " would have had to wait",
         not_counted_text(counts.accounting));
-    fmt::print(stderr,
-               " {:<16} {:>11} {:>8} {:>8} {:>8} {:>7} {:>7} {:>7}\n",
-               "call",
-               "calls",
-               "errors",
-               "bytes",
-               "time",
-               "p50",
-               "p99",
-               "max");
+    text += fmt::format(" {:<16} {:>11} {:>8} {:>8} {:>8} {:>7} {:>7} {:>7}\n",
+                        "call",
+                        "calls",
+                        "errors",
+                        "bytes",
+                        "time",
+                        "p50",
+                        "p99",
+                        "max");
     for (const recorder::TotalRow& row : rows) {
-        print_row(row.name, row.total);
+        text += row_text(row.name, row.total);
     }
+    return text;
 }
 
 void print_json(const std::vector<recorder::TotalRow>& rows) {
@@ -107,7 +107,7 @@ void print_json(const std::vector<recorder::TotalRow>& rows) {
         line.set("p50_ns", row.total.percentile_ns(0.5));
         line.set("p99_ns", row.total.percentile_ns(0.99));
         line.set("max_ns", row.total.duration_max_ns);
-        fmt::print("{}\n", line.text());
+        put(fmt::format("{}\n", line.text()));
     }
 }
 
@@ -122,9 +122,15 @@ int run_stat(const StatArguments& arguments) {
     }
     const std::vector<recorder::TotalRow> rows =
         recorder::group_totals(counts.value().totals, {}, recorder::GroupBy::kCall);
-    arguments.json ? print_json(rows) : print_text(rows, counts.value());
-    std::fflush(nullptr);
-    return counts.value().command_status ? recorder::pass_on(*counts.value().command_status) : 0;
+    if (arguments.json) {
+        print_json(rows);
+    }
+    const bool is_told =
+        arguments.json || std::fputs(table_text(rows, counts.value()).c_str(), stderr) >= 0;
+    const int told = finish_output(is_told ? 0 : kExitFailure);  // the command's end may be ours
+    return counts.value().command_status
+               ? std::max(told, recorder::pass_on(*counts.value().command_status))
+               : told;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <map>
 
+#include "apps/cli/output.h"
 #include "apps/cli/target_options.h"
 #include "apps/cli/verbs.h"
 #include "base/amounts.h"
@@ -92,14 +93,13 @@ std::vector<format::TopRow> named(const std::vector<recorder::TotalRow>& totals,
 
 void print(const std::vector<format::TopRow>& rows, double seconds, bool json, bool clear) {
     constexpr int kUsedRows = 4;
-    fmt::print("{}{}",
-               clear ? format::kClearScreen : "",
-               json ? format::top_json(rows, seconds)
-                    : format::top_text(rows,
-                                       seconds,
-                                       format::top_rows_max(kUsedRows),
-                                       format::terminal_width(STDOUT_FILENO) - 1));
-    std::fflush(stdout);
+    put(fmt::format("{}{}",
+                    clear ? format::kClearScreen : "",
+                    json ? format::top_json(rows, seconds)
+                         : format::top_text(rows,
+                                            seconds,
+                                            format::top_rows_max(kUsedRows),
+                                            format::terminal_width(STDOUT_FILENO) - 1)));
 }
 
 Result<std::optional<int>> watch(const TopArguments& arguments) {
@@ -128,6 +128,7 @@ Result<std::optional<int>> watch(const TopArguments& arguments) {
             recorder::group_totals(totals, before, recorder::GroupBy::kProcess);
         const double seconds = static_cast<double>(now - printed_ns) / 1e9;
         print(named(rows, names), seconds, arguments.json, clear);
+        last = last || !is_output_written();
         before = std::move(totals);
         printed_ns = now;
     }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "apps/cli/help_formatter.h"
+#include "apps/cli/output.h"
 #include "apps/cli/verbs.h"
 #include "apps/recorder/losses.h"
 #include "base/clock.h"
@@ -175,10 +176,14 @@ Result<std::optional<int>> trace(const strace::TraceOptions& options, const base
         sink.write(0, output.summary());
     }
     warn_of_losses(log, listener.capture().accounting());
+    const std::optional<int> status = listener.command_status();
+    if (sink.error() && status.value_or(0) == 0) {
+        return *sink.error();
+    }
     if (sink.error()) {
         log.fail(*sink.error());
     }
-    return listener.command_status();
+    return status;
 }
 
 CLI::callback_t take_nothing() {
@@ -229,12 +234,12 @@ int run_trace(const std::vector<std::string>& words) {
     }
     strace::TraceOptions options = std::move(parsed).value();
     if (options.help) {
-        std::fputs(help_text().c_str(), stdout);
-        return 0;
+        put(help_text());
+        return finish_output(0);
     }
     if (options.version) {
-        fmt::print("dyetrace {}\n", base::kVersion);
-        return 0;
+        put(fmt::format("dyetrace {}\n", base::kVersion));
+        return finish_output(0);
     }
     say_notes(options, log);
     resolve_paths(options.paths);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/cli/output.h"
 #include "apps/cli/verbs.h"
 #include "apps/store/confine_reader.h"
 #include "base/byte_range.h"
@@ -39,10 +40,10 @@ struct CatArguments {
 class Output {
   public:
     Result<void> write(std::span<const std::byte> bytes) const {
-        return is_terminal_
-                   ? base::write_all(
-                         file_, base::bytes_of(base::make_lines_harmless(base::text_of(bytes))))
-                   : base::write_all(file_, bytes);
+        const std::string harmless =
+            is_terminal_ ? base::make_lines_harmless(base::text_of(bytes)) : "";
+        return base::write_all(file_, is_terminal_ ? base::bytes_of(harmless) : bytes)
+            .with_context(kCannotWrite);
     }
     Result<void> write_zeros(std::uint64_t bytes) const {
         static constexpr std::byte kZeros[kZeroBytes] = {};

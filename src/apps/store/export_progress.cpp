@@ -15,7 +15,7 @@ namespace {
 constexpr std::chrono::milliseconds kShowEvery{500};
 constexpr std::chrono::seconds kQuietFor{1};  // whatever is done by then needs no progress
 
-void put(int fd, const std::string& text) {
+void draw(int fd, const std::string& text) {
     [[maybe_unused]] const auto done = ::write(fd, text.data(), text.size());
 }
 
@@ -43,15 +43,15 @@ void ExportProgress::show(const std::stop_token& stop) const {
         const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(
                                  std::chrono::steady_clock::now() - begun_)
                                  .count();
-        put(fd_,
-            fmt::format("\r\x1b[Kdyetrace: {} · {} s",
-                        bytes == 0 ? "reading the trace" : base::bytes_text(bytes) + " written",
-                        seconds));
+        draw(fd_,
+             fmt::format("\r\x1b[Kdyetrace: {} · {} s",
+                         bytes == 0 ? "reading the trace" : base::bytes_text(bytes) + " written",
+                         seconds));
         is_shown = true;
         wait = kShowEvery;
     }
     if (is_shown) {
-        put(fd_, "\r\x1b[K");
+        draw(fd_, "\r\x1b[K");
     }
 }
 

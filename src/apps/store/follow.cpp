@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "apps/cli/output.h"
 #include "apps/cli/verbs.h"
 #include "apps/store/confine_reader.h"
 #include "base/file.h"
@@ -115,8 +116,8 @@ int run_follow(const FollowArguments& arguments) {
                              : arguments.dot   ? reports::follow_dot(trail.value())
                              : arguments.table ? reports::follow_table(trail.value(), style)
                                                : reports::follow_text(trail.value(), style);
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    return std::fflush(stdout) == 0 ? 0 : kExitFailure;
+    put(text);
+    return 0;
 }
 
 }  // namespace

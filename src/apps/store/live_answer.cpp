@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "apps/cli/output.h"
 #include "apps/cli/verbs.h"
 #include "apps/store/confine_reader.h"
 #include "base/fd.h"
@@ -55,11 +56,11 @@ class Answers {
         TRY(const std::vector<filter::Group> groups,
             filter::groups_from(list == nullptr ? base::Json() : *list));
         if (format_ == store::RowFormat::kTable && arguments_.is_stream) {
-            fmt::print("{}{}{}\n",
-                       redraws_ ? format::kClearScreen : (windows_ > 0 ? "\n" : ""),
-                       base::duration_text(static_cast<std::uint64_t>(end_ns - begin_ns)),
-                       remark.empty() ? "" : ": " + remark);
-            std::fflush(stdout);
+            put(fmt::format("{}{}{}\n",
+                            redraws_ ? format::kClearScreen : (windows_ > 0 ? "\n" : ""),
+                            base::duration_text(static_cast<std::uint64_t>(end_ns - begin_ns)),
+                            remark.empty() ? "" : ": " + remark));
+            is_output_written();  // before the rows
         }
         const bool is_dated = arguments_.is_stream && format_ != store::RowFormat::kTable;
         TRY(plan_.answer(groups,
@@ -85,8 +86,9 @@ class Answers {
                 skips_line = end == std::string_view::npos;
                 text.remove_prefix(skips_line ? text.size() : end + 1);
             }
-            return redraws_ ? base::write_all(out, base::bytes_of(base::make_lines_harmless(text)))
-                            : base::write_all(out, base::bytes_of(text));
+            const std::string harmless = redraws_ ? base::make_lines_harmless(text) : "";
+            return base::write_all(out, base::bytes_of(redraws_ ? harmless : text))
+                .with_context(kCannotWrite);
         });
     }
 
@@ -133,7 +135,7 @@ Result<void> answer(const LiveAnswerArguments& arguments) {
     }
     if (arguments.explains) {
         for (const std::string& line : plan.explanation()) {
-            fmt::print("{}\n", line);
+            put(fmt::format("{}\n", line));
         }
         return {};
     }

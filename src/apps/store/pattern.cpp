@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "apps/cli/output.h"
 #include "apps/cli/verbs.h"
 #include "apps/store/confine_reader.h"
 #include "base/log.h"
@@ -66,8 +67,8 @@ int run_pattern(const PatternArguments& arguments) {
         arguments.json
             ? reports::pattern_json(answer.value())
             : reports::pattern_text(answer.value(), format::terminal_width(STDOUT_FILENO));
-    std::fwrite(out.data(), 1, out.size(), stdout);
-    return std::fflush(stdout) == 0 ? 0 : 1;
+    put(out);
+    return 0;
 }
 
 }  // namespace

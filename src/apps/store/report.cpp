@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/cli/clock_option.h"
+#include "apps/cli/output.h"
 #include "apps/cli/verbs.h"
 #include "apps/store/confine_reader.h"
 #include "base/log.h"
@@ -50,7 +51,7 @@ int run_report(const ReportArguments& arguments) {
         format::wants_colour(format::ColourMode::kAuto, STDOUT_FILENO)};
     const std::string text = arguments.json ? reports::report_json(report.value())
                                             : reports::report_text(report.value(), style);
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    put(text);
     return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/cli/output.h"
 #include "apps/cli/verbs.h"
 #include "apps/store/confine_reader.h"
 #include "base/log.h"
@@ -71,8 +72,8 @@ int run_similar(const SimilarArguments& arguments) {
         arguments.json
             ? reports::similar_json(answer.value())
             : reports::similar_text(answer.value(), format::terminal_width(STDOUT_FILENO));
-    std::fwrite(out.data(), 1, out.size(), stdout);
-    return std::fflush(stdout) == 0 ? 0 : 1;
+    put(out);
+    return 0;
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "apps/cli/clock_option.h"
+#include "apps/cli/output.h"
 #include "apps/cli/sql_prompt.h"
 #include "apps/cli/verbs.h"
 #include "apps/store/cancel_on_interrupt.h"
@@ -76,9 +77,9 @@ class SqlSession {
         TRY(select(statements));
         const bool is_terminal = !file_.valid() && ::isatty(STDOUT_FILENO) == 1;
         const store::TextSink sink = [&](std::string_view text) {
-            return is_terminal
-                       ? base::write_all(out(), base::bytes_of(base::make_lines_harmless(text)))
-                       : base::write_all(out(), base::bytes_of(text));
+            const std::string harmless = is_terminal ? base::make_lines_harmless(text) : "";
+            return base::write_all(out(), base::bytes_of(is_terminal ? harmless : text))
+                .with_context(kCannotWrite);
         };
         return database_->ask(
             sql_of_statement(statements),

@@ -10,6 +10,7 @@
 #include "base/signals.h"
 
 int main(int argc, char** argv) {
+    dyetrace::base::hold_standard_descriptors();
     // DuckDB plans in many small objects: glibc's fastbins would be put together again and again, a seventh of a report's time
     ::mallopt(M_MXFAST, 0);
     dyetrace::base::outlive_file_size_limit();

@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "apps/cli/output.h"
 #include "apps/cli/verbs.h"
 #include "apps/store/confine_reader.h"
 #include "base/amounts.h"
@@ -214,18 +215,17 @@ void print(const trace::TraceTail& tail,
            const TopTraceArguments& arguments) {
     const std::vector<format::TopRow> rows = counts.take_rows(tail);
     if (arguments.json) {
-        fmt::print("{}", format::top_json(rows, seconds));
+        put(fmt::format("{}", format::top_json(rows, seconds)));
     } else {
         constexpr int kUsedRows = 5;
-        fmt::print("{}{}{}",
-                   isatty(STDOUT_FILENO) == 1 ? format::kClearScreen : "",
-                   headline(tail, counts.lost()),
-                   format::top_text(rows,
-                                    seconds,
-                                    format::top_rows_max(kUsedRows),
-                                    format::terminal_width(STDOUT_FILENO) - 1));
+        put(fmt::format("{}{}{}",
+                        isatty(STDOUT_FILENO) == 1 ? format::kClearScreen : "",
+                        headline(tail, counts.lost()),
+                        format::top_text(rows,
+                                         seconds,
+                                         format::top_rows_max(kUsedRows),
+                                         format::terminal_width(STDOUT_FILENO) - 1)));
     }
-    std::fflush(stdout);
 }
 
 Result<void> watch(const TopTraceArguments& arguments) {
@@ -265,6 +265,7 @@ Result<void> watch(const TopTraceArguments& arguments) {
             TRY(counts.read_names(*database));
         }
         print(tail, counts, static_cast<double>(now - printed_ns) / 1e9, arguments);
+        last = last || !is_output_written();
         printed_ns = now;
     }
     return {};

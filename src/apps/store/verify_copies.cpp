@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "apps/cli/output.h"
 #include "apps/cli/verbs.h"
 #include "apps/store/confine_reader.h"
 #include "base/log.h"
@@ -85,8 +86,8 @@ int run_verify(const VerifyArguments& arguments) {
         format::wants_colour(format::ColourMode::kAuto, STDOUT_FILENO)};
     const std::string text = arguments.json ? reports::verify_json(answer.value())
                                             : reports::verify_text(answer.value(), style);
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    if (std::fflush(stdout) != 0) {
+    put(text);
+    if (!is_output_written()) {  // a status of its own: 1 means that they differ
         return kExitTrouble;
     }
     return status_of(answer.value().verdict.sameness());

@@ -51,14 +51,15 @@ Result<void> ExportFile::write(std::string_view bytes) {
     bytes_ += bytes.size();
     if (path_.empty() && ::isatty(fd_.get()) == 1) {
         return base::write_all(fd_, base::bytes_of(base::make_lines_harmless(bytes)))
-            .with_context("standard output");
+            .with_context("cannot write the output");
     }
     return base::write_all(fd_, base::bytes_of(bytes))
-        .with_context(path_.empty() ? "standard output" : fmt::format("'{}'", path_));
+        .with_context(path_.empty() ? "cannot write the output" : fmt::format("'{}'", path_));
 }
 
 Result<void> ExportFile::commit() {
-    TRY(fd_.close().with_context(path_.empty() ? "standard output" : fmt::format("'{}'", path_)));
+    TRY(fd_.close().with_context(path_.empty() ? "cannot write the output"
+                                               : fmt::format("'{}'", path_)));
     if (!draft_.empty()) {
         TRY(base::rename_file(draft_, path_));
         draft_.clear();

@@ -388,6 +388,15 @@ Result<Probe> find_probe(const filter::ProbeQuestion& question) {
     return probe;
 }
 
+Result<void> check_recorded_probes(const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) {
+        if (const auto name = probes::parse_probe_name(parted(text).first); !name.ok()) {
+            return name.error().with_context("--probe \"" + text + '"');
+        }
+    }
+    return {};
+}
+
 Result<RecordedProbe> find_recorded_probe(const std::string& text, RecordedStacks stacks) {
     const auto [probe_text, condition] = parted(text);
     TRY(const ProbeName name, probes::parse_probe_name(probe_text));

@@ -45,5 +45,7 @@ inline constexpr std::string_view kRecordedProcessStart = "_process_start";
 
 // The same errors; `text` is the probe alone, or with a condition over what its events have: "kernel_function('vfs_read') WHERE duration_ns > 1000000".
 Result<RecordedProbe> find_recorded_probe(const std::string& text, RecordedStacks stacks);
+// Whether they are written as such, whether there are such probes or not.
+Result<void> check_recorded_probes(const std::vector<std::string>& texts);
 
 }  // namespace dyetrace::capture

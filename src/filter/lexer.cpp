@@ -209,7 +209,7 @@ Error error_at(std::string_view condition, std::size_t at, std::string message) 
 
 Result<std::vector<Token>> tokens_of(std::string_view condition) {
     if (condition.size() > kConditionBytesMax) {
-        return Error(ErrorCode::kLimitReached,
+        return Error(ErrorCode::kInvalidArgument,
                      fmt::format("a condition has at most {} bytes", kConditionBytesMax));
     }
     if (!is_text(condition)) {

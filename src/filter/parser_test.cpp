@@ -150,6 +150,8 @@ TEST(Parser, has_limits) {
     EXPECT_EQ(read(list + ")"),
               "REFUSED at character 20007: a condition has at most 10000 columns and constants");
     EXPECT_EQ(read(std::string(70'000, ' ')), "REFUSED a condition has at most 65536 bytes");
+    EXPECT_EQ(Predicate::parse(std::string(70'000, ' ')).error().code(),
+              ErrorCode::kInvalidArgument);
 }
 
 TEST(Parser, reads_its_own_sql_again) {

@@ -29,14 +29,16 @@ std::size_t range_begin(std::string_view text) {
 using base::Error;
 using base::ErrorCode;
 
+Result<std::uint64_t> fingerprint_in(const std::string& text) {
+    std::int64_t below_zero = 0;
+    const char* const end = text.data() + text.size();
+    const auto [last, error] = std::from_chars(text.data(), end, below_zero);
+    return text.starts_with('-') && error == std::errc() && last == end
+               ? static_cast<std::uint64_t>(below_zero)
+               : number_in(text, "fingerprint");
+}
+
 Result<std::uint64_t> number_in(const std::string& text, const char* what) {
-    if (std::int64_t below_zero = 0; text.starts_with('-')) {  // as SQL shows 64 bits
-        const char* const end = text.data() + text.size();
-        const auto [last, error] = std::from_chars(text.data(), end, below_zero);
-        if (error == std::errc() && last == end) {
-            return static_cast<std::uint64_t>(below_zero);
-        }
-    }
     const bool is_hex = text.starts_with("0x");
     std::uint64_t number = 0;
     const char* const end = text.data() + text.size();

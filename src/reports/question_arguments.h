@@ -19,6 +19,8 @@ Result<FileRange> file_range_in(const std::string& text);
 
 // Decimal, or 0x and hexadecimal digits. `what` it is to be, for the message.
 Result<std::uint64_t> number_in(const std::string& text, const char* what);
+// Below zero, too, as SQL shows 64 bits.
+Result<std::uint64_t> fingerprint_in(const std::string& text);
 
 // certain, likely or possible.
 Result<schema::Certainty> certainty_in(const std::string& text);

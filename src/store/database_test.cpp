@@ -1,5 +1,6 @@
 #include "store/database.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -284,6 +285,30 @@ TEST(Database, refuses_to_fetch_extensions_or_to_change_settings) {
         EXPECT_EQ(answer.substr(0, 6), "error:") << sql << ": " << answer;
         EXPECT_NE(answer.find(reason), std::string::npos) << sql << ": " << answer;
         EXPECT_EQ(answer.find('\n'), std::string::npos) << answer;
+    }
+}
+
+TEST(Database, its_own_functions_are_given_null_like_any_other_word) {
+    StoreFixture trace;
+    trace.record(1, 10);
+    for (const char* const function : {"_records", "_new_records", "_derived", "_derived_rows"}) {
+        const auto done = trace.database()->query(fmt::format("FROM {}(NULL)", function),
+                                                  [](Rows&) { return Result<void>(); });
+        ASSERT_FALSE(done.ok()) << function;
+        EXPECT_EQ(done.error().text().find("INTERNAL"), std::string::npos) << done.error().text();
+    }
+}
+
+TEST(Database, limits_are_sizes) {
+    StoreFixture trace;
+    trace.record(1, 10);
+    for (const char* const text : {"-1", "foo", "1GB; SELECT 1"}) {
+        for (const bool is_memory : {true, false}) {
+            DatabaseOptions options;
+            (is_memory ? options.memory_limit : options.temporary_limit) = text;
+            EXPECT_EQ(Database::open(trace.path(), options).error().text(),
+                      fmt::format("'{}' is no size: write 512MB or 2GB", text));
+        }
     }
 }
 

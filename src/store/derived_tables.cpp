@@ -38,13 +38,6 @@ const schema::DerivedTable* find_derived_table(std::string_view name) {
     return nullptr;
 }
 
-std::string first_argument(duckdb_bind_info bind) {
-    const OwnedValue parameter(duckdb_bind_get_parameter(bind, 0));
-    const std::unique_ptr<char, void (*)(void*)> name(duckdb_get_varchar(parameter.get()),
-                                                      &duckdb_free);
-    return name == nullptr ? "" : name.get();
-}
-
 // Which events there are: what is sealed never changes, so names and sizes tell.
 std::string content_of(const Snapshot& snapshot) {
     std::string content;
@@ -160,7 +153,7 @@ struct DerivedTables::Scan {
 
 struct DerivedTables::Functions {
     static void bind(duckdb_bind_info bind) {
-        const schema::DerivedTable* const table = find_derived_table(first_argument(bind));
+        const schema::DerivedTable* const table = find_derived_table(text_argument(bind));
         if (table == nullptr) {
             duckdb_bind_set_error(bind, "no such table is made");
             return;
@@ -180,7 +173,7 @@ struct DerivedTables::Functions {
     static void bind_wanted(duckdb_bind_info info) {
         bind(info);
         auto& tables = *static_cast<DerivedTables*>(duckdb_bind_get_extra_info(info));
-        const std::string name = first_argument(info);
+        const std::string name = text_argument(info);
         tables.want(name);
     }
 

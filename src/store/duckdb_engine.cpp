@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -29,6 +30,19 @@ Result<void> set(duckdb_config config, const char* name, const std::string& valu
     return {};
 }
 
+// Empty: DuckDB's own. To it a number below zero is no limit at all.
+Result<void> set_limit(duckdb_config config, const char* name, const std::string& size) {
+    if (size.empty()) {
+        return {};
+    }
+    const bool is_size = std::isdigit(static_cast<unsigned char>(size.front())) != 0;
+    if (!is_size || !set(config, name, size).ok()) {
+        return Error(ErrorCode::kInvalidArgument,
+                     fmt::format("'{}' is no size: write 512MB or 2GB", size));
+    }
+    return {};
+}
+
 // Reads "18.6 GiB", which is 80 % of the machine's memory.
 std::uint64_t quarter_of_machine(const char* text) {
     double amount = 0;
@@ -43,6 +57,16 @@ std::uint64_t quarter_of_machine(const char* text) {
 }
 
 }  // namespace
+
+std::string text_argument(duckdb_bind_info bind) {
+    const OwnedValue value(duckdb_bind_get_parameter(bind, 0));
+    if (duckdb_is_null_value(value.get())) {
+        return {};
+    }
+    const std::unique_ptr<char, void (*)(void*)> text(duckdb_get_varchar(value.get()),
+                                                      &duckdb_free);
+    return text == nullptr ? "" : text.get();
+}
 
 Error engine_error(const char* message) {
     std::string_view text = message == nullptr ? "DuckDB failed without a word" : message;
@@ -86,12 +110,8 @@ Result<Engine> Engine::open(const EngineOptions& options) {
     if (options.threads > 0) {
         TRY(set(config.get(), "threads", std::to_string(options.threads)));
     }
-    if (!options.memory_limit.empty()) {
-        TRY(set(config.get(), "memory_limit", options.memory_limit));
-    }
-    if (!options.temporary_limit.empty()) {
-        TRY(set(config.get(), "max_temp_directory_size", options.temporary_limit));
-    }
+    TRY(set_limit(config.get(), "memory_limit", options.memory_limit));
+    TRY(set_limit(config.get(), "max_temp_directory_size", options.temporary_limit));
     Engine engine;
     char* message = nullptr;
     if (duckdb_open_ext(nullptr, engine.database_.out(), config.get(), &message) != DuckDBSuccess) {

@@ -99,6 +99,9 @@ class Engine {
 // Any number of statements; their rows are dropped.
 Result<void> run_on(duckdb_connection connection, const std::string& sql);
 
+// What a table function is given first; empty for NULL, which DuckDB's own reading of it takes for a bug.
+std::string text_argument(duckdb_bind_info bind);
+
 // The first line of what DuckDB says, without its "Parser Error: " decoration doubled or its hints of several lines.
 Error engine_error(const char* message);
 

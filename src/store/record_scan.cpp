@@ -66,11 +66,7 @@ std::uint64_t estimated_rows(const RecordSource& source, const schema::RecordInf
 }
 
 void bind(duckdb_bind_info bind) {
-    const OwnedValue parameter(duckdb_bind_get_parameter(bind, 0));
-    const std::unique_ptr<char, void (*)(void*)> name(duckdb_get_varchar(parameter.get()),
-                                                      &duckdb_free);
-    const schema::RecordInfo* const info =
-        name == nullptr ? nullptr : find_record_named(name.get());
+    const schema::RecordInfo* const info = find_record_named(text_argument(bind));
     if (info == nullptr) {
         duckdb_bind_set_error(bind, "_records: no such record");
         return;

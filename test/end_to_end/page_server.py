@@ -12,10 +12,10 @@ from support import DYETRACE
 class PageServer:
     """Ends with the test, or when it is stopped."""
 
-    def __init__(self, test, trace):
+    def __init__(self, test, trace, *options):
         self.file = test.path("ui.said")
         with open(self.file, "wb") as said:
-            self.process = test.start([DYETRACE, "ui", trace], stderr=said)
+            self.process = test.start([DYETRACE, "ui", trace, *options], stderr=said)
         test.wait_for(lambda: "http://" in self.said() or self.process.poll() is not None, "it says where the page is")
         self.port, self.token = re.search(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/", self.said()).groups()
 

@@ -90,6 +90,33 @@ class RefusalTest(support.EndToEndTest):
         self.assertEqual(self.refusal("record", "-o", "-x", "-qa", "--", "ls", "--bogus"), "'-q' is not known (dyetrace record --help)")
         self.assertEqual(self.refusal("report", "one", "two"), "'two' is not known (dyetrace report --help)")
 
+    def test_of_words_at_the_wrong_place_the_first_is_named(self):
+        self.assertEqual(self.refusal("--where", "x", "record", "--", "ls"), "'--where' stands after its verb, 'record' (dyetrace record --help)")
+        self.assertEqual(self.refusal("--hwere", "x", "record", "--", "ls"), "'--hwere' is not known (dyetrace record --help)")
+        self.assertEqual(self.refusal("some.trace", "report"), "'some.trace' is no verb (dyetrace report --help)")
+        self.assertEqual(self.refusal("report", "one", "two", "three"), "'two' is not known (dyetrace report --help)")
+        self.assertEqual(self.refusal("report", "one", "[two]"), "'[two]' is not known (dyetrace report --help)")
+        self.assertEqual(self.refusal("--", "ls"), "a verb stands before '--' (dyetrace --help)")
+
+    def test_a_value_that_is_missing_is_said(self):
+        for words, said in ((("record", "--comm", "--", "true"), "--comm: a NAME is missing"), (("record", "-p"), "--pid: a PID[,PID] is missing"),
+                            (("record", "--group", "", "--", "true"), "--group: a GROUP is missing"),
+                            (("record", "-o", "", "--", "true"), "--output: a TRACE is missing"),
+                            (("record", "--where", "", "--", "true"), "--where: a SQL is missing"),
+                            (("follow", "x", "--text", ""), "--text: a TEXT|@FILE is missing")):
+            self.assertTrue(self.refusal(*words).startswith(f"{said} (dyetrace "), (words, self.refusal(*words)))
+        self.assertEqual(self.record("--", "printf", "%s|", "--", "", "[a,b]").printed, "--||[a,b]|", "a command's words are its own")
+
+    def test_it_says_so_in_words_of_its_own(self):
+        for words, said in ((("record", "--port", "abc", "--", "true"), "--port: 'abc' is no number that it takes"),
+                            (("ui", "x", "--port", "99999"), "--port: '99999' is no number that it takes"),
+                            (("sql", "x", "--threads", "0"), "--threads: '0' is not from 1 to 1024"),
+                            (("sql", "x", "--format", "xml"), "--format: 'xml' is none of table,csv,json,parquet,arrow"),
+                            (("record", "--ring", "1M", "--ring", "2M", "--", "true"), "--ring may be given once"),
+                            (("hash",), "say which FILE"), (("live",), "say which SQL"), (("import",), "say which LOG"),
+                            (("pattern", "x"), "--path is required"), (("dye",), "say which: new, add, remove, list")):
+            self.assertTrue(self.refusal(*words).startswith(f"{said} (dyetrace {words[0]} "), (words, self.refusal(*words)))
+
     def test_a_verb_that_is_not_known_is_named(self):
         self.assertEqual(self.refusal("recrod", "--", "ls"), "'recrod' is no verb, did you mean 'record'? (dyetrace --help)")
         self.assertEqual(self.refusal("quux"), "'quux' is no verb (dyetrace --help)")
@@ -109,7 +136,11 @@ class RefusalTest(support.EndToEndTest):
         for status, words in ((2, ("record", "--", )), (2, ("record", "--where", "pth = 1", "--", "ls")), (2, ("record", "--duration", "x", "--", "ls")),
                               (2, ("stat",)), (2, ("stat", "--longer", "x", "--", "ls")), (2, ("top", "--where", "pth = 1")), (2, ("follow", trace.path)),
                               (2, ("report", trace.path, "--clock", "x")), (1, ("report", self.path("none"))), (1, ("record", "-p", "999999999")),
-                              (1, ("pattern", trace.path, "--path", "/none")), (1, ("sql", trace.path, "SELECT none"))):
+                              (1, ("pattern", trace.path, "--path", "/none")), (1, ("sql", trace.path, "SELECT none")),
+                              (2, ("sql", trace.path, "SELCT 1")), (2, ("live", "SELCT 1")), (2, ("sql", trace.path, "--memory", "foo", "SELECT 1")),
+                              (2, ("sql", trace.path, "--temporary", "-1", "SELECT 1")), (2, ("export", trace.path, "--csv", "--memory", "foo")),
+                              (2, ("record", "-o", self.path("new"), "--probe", "foo", "--", "true")), (2, ("follow", trace.path, "--event", "-1")),
+                              (1, ("follow", trace.path, "--hash", "-1"))):
             done = subprocess.run([DYETRACE, *words], capture_output=True, text=True, check=False, timeout=support.PATIENCE_S)
             self.assertEqual(done.returncode, status, (words, done.stderr))
             self.one_line(done.stderr)

@@ -2,11 +2,13 @@
 """The page's server: what a browser is given, and who is given nothing."""
 
 import concurrent.futures
+import contextlib
 import gzip
 import json
 import os
 import re
 import signal
+import socket
 import stat
 import subprocess
 import urllib.request
@@ -250,6 +252,16 @@ class UiTest(support.EndToEndTest):
     def post(url):
         with urllib.request.urlopen(url, b"{}", timeout=support.PATIENCE_S) as answer:
             return answer.read()
+
+    def test_root_may_say_a_port_that_others_may_not(self):
+        trace = self.record("--no-seal", "--", "true")
+        for port in range(1023, 0, -1):
+            with socket.socket() as unused, contextlib.suppress(OSError):
+                unused.bind(("127.0.0.1", port))
+                break
+        page = PageServer(self, trace.path, "--port", str(port))
+        self.assertEqual(page.port, str(port))
+        self.assertEqual(page.answer("filter", where=" " * 70_000 + "pid = 1")[0], 400, "what is wrong with a question is not the server's")
 
     def test_with_a_port_the_address_stays(self):
         trace = self.record("--", "true")

@@ -33,7 +33,7 @@ Result<void> take_start(const std::string& start, reports::FollowQuestion& quest
     } else if (const auto event = after_prefix(start, "event:")) {
         TRY(question.event, reports::number_in(*event, "event"));
     } else if (const auto hash = after_prefix(start, "hash:")) {
-        TRY(question.hash, reports::number_in(*hash, "fingerprint"));
+        TRY(question.hash, reports::fingerprint_in(*hash));
     } else if (const auto path = schema::unescaped(start); path && path->starts_with('/')) {
         TRY(const reports::FileRange range, reports::file_range_in(*path));
         question.path = range.path;

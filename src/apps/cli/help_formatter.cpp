@@ -6,9 +6,11 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <optional>
 #include <sstream>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "apps/cli/output.h"
@@ -67,6 +69,17 @@ std::string two_columns(const std::string& left, std::string_view right) {
     return text + '\n';
 }
 
+// To the library `[a,b]` is two words, a and b, wherever several may stand: the command `echo '["a","b"]'` would be another one.
+// What ends with this is not in brackets.
+constexpr char kNoBracket = '\0';
+
+std::string without_mark(std::string word) {
+    if (word.ends_with(kNoBracket)) {
+        word.pop_back();
+    }
+    return word;
+}
+
 // Without the dashes.
 std::vector<std::string_view> option_names(const CLI::App& verb) {
     std::vector<std::string_view> names;
@@ -110,30 +123,14 @@ std::string unknown_option(const CLI::App& verb, const std::vector<std::string>&
     return "";
 }
 
-// What was not understood. CLI11 names all that is left over, the last first; whoever typed `--hwere x -- ls` means the first.
-std::string error_text(const CLI::ParseError& error,
-                       const CLI::App& verb,
-                       const std::vector<std::string>& words) {
-    if (const std::string unknown = unknown_option(verb, words); !unknown.empty()) {
-        const std::string_view guess =
-            unknown.starts_with("--")
-                ? base::nearest_word(std::string_view(unknown).substr(2), option_names(verb))
-                : "";
-        return fmt::format("'{}' is not known{}",
-                           unknown,
-                           guess.empty() ? "" : fmt::format(", did you mean '--{}'?", guess));
-    }
-    std::string text = error.what();
-    const std::size_t colon = text.find(": ");
-    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && colon != std::string::npos) {
-        std::string left_over = text.substr(colon + 2);
-        left_over.erase(0, left_over.starts_with("-- ") ? 3 : 0);  // what begins the command
-        return fmt::format("'{}' is not known", left_over);
-    }
-    if (text == "trace is required") {
-        return "say which TRACE";
-    }
-    return text;
+std::string unknown_text(const std::string& option, const CLI::App& verb) {
+    const std::string_view guess =
+        option.starts_with("--")
+            ? base::nearest_word(std::string_view(option).substr(2), option_names(verb))
+            : "";
+    return fmt::format("'{}' is not known{}",
+                       option,
+                       guess.empty() ? "" : fmt::format(", did you mean '--{}'?", guess));
 }
 
 std::vector<std::string_view> verb_names(const CLI::App& app) {
@@ -148,6 +145,105 @@ std::string no_verb_text(std::string_view word, const std::vector<std::string_vi
     const std::string_view guess = base::nearest_word(word, verbs);
     return fmt::format(
         "'{}' is no verb{}", word, guess.empty() ? "" : fmt::format(", did you mean '{}'?", guess));
+}
+
+using Halves = std::optional<std::pair<std::string_view, std::string_view>>;
+
+// What stands before `mark` and after it.
+Halves halves(std::string_view text, std::string_view mark) {
+    const std::size_t at = text.find(mark);
+    return at == std::string_view::npos
+               ? Halves()
+               : std::pair(text.substr(0, at), text.substr(at + mark.size()));
+}
+
+std::string missing_text(std::string_view value) {
+    return fmt::format("a {} is missing", value);
+}
+
+// The library's "--format: xml not in {table,csv}" and its kin, as this program speaks.
+std::string in_our_words(std::string_view text) {
+    if (const Halves named = halves(text, "Could not convert: ")) {
+        const Halves value = halves(named->second, " = ");
+        return fmt::format("{}: '{}' is no number that it takes",
+                           value ? value->first : named->second,
+                           value ? value->second : "");
+    }
+    const Halves named = halves(text, ": ");
+    if (!named) {
+        return std::string(text);
+    }
+    const auto& [option, reason] = *named;
+    if (reason.starts_with("1 required ") && reason.ends_with(" missing")) {
+        return fmt::format(
+            "{}: {}",
+            option,
+            missing_text(halves(halves(reason, " required ")->second, " missing")->first));
+    }
+    if (reason.starts_with("At Most 1 required")) {
+        return fmt::format("{} may be given once", option);
+    }
+    if (const Halves range = halves(reason, " not in range ");
+        range && reason.starts_with("Value ")) {
+        return fmt::format("{}: '{}' is not from {}",
+                           option,
+                           halves(range->first, "Value ")->second,
+                           range->second);
+    }
+    if (const Halves words = halves(reason, " not in {"); words && reason.ends_with('}')) {
+        return fmt::format("{}: '{}' is none of {}",
+                           option,
+                           words->first,
+                           words->second.substr(0, words->second.size() - 1));
+    }
+    return std::string(text);
+}
+
+// The library names all that is left over, the last first; whoever typed `report t x y` means the first.
+std::string left_over_text(const CLI::App& verb) {
+    for (std::string word : verb.remaining()) {
+        if (word != "--") {
+            return fmt::format("'{}' is not known", without_mark(std::move(word)));
+        }
+    }
+    return "'--' is not known";
+}
+
+// What was not understood of a verb's words.
+std::string error_text(const CLI::ParseError& error,
+                       const CLI::App& verb,
+                       const std::vector<std::string>& words) {
+    const std::vector<std::string_view> verbs = verb_names(verb);
+    if (!verbs.empty() && !words.empty() && words[0] == "--") {
+        return "a verb stands before '--'";
+    }
+    if (!verbs.empty() && !words.empty() && !words[0].starts_with('-')) {
+        return no_verb_text(words[0], verbs);
+    }
+    if (const std::string unknown = unknown_option(verb, words); !unknown.empty()) {
+        return unknown_text(unknown, verb);
+    }
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+        return left_over_text(verb);
+    }
+    const std::string_view text = error.what();
+    const Halves required = halves(text, " is required");
+    if (required && required->first == "A subcommand") {
+        return fmt::format("say which: {}", fmt::join(verbs, ", "));
+    }
+    const CLI::Option* const option =
+        required ? verb.get_option_no_throw(std::string(required->first)) : nullptr;
+    return option != nullptr && option->get_positional() ? "say which " + value_of(*option)
+                                                         : in_our_words(text);
+}
+
+// Of words in front of a verb, which are none of its: `dyetrace --where x record`.
+std::string misplaced_text(const std::string& word, const CLI::App& app, const CLI::App& verb) {
+    const std::string name = word.substr(0, word.find('='));
+    if (word.starts_with('-') && verb.get_option_no_throw(name) != nullptr) {
+        return fmt::format("'{}' stands after its verb, '{}'", name, verb.get_name());
+    }
+    return word.starts_with('-') ? unknown_text(name, app) : no_verb_text(word, verb_names(app));
 }
 
 // `ps` shows every user the words of a command. What a key, a dye or a redaction says is overwritten there: what stands after the option. Until then,
@@ -170,10 +266,6 @@ void hide_secrets(int argc, char** argv) {
     }
 }
 
-// To the library `[a,b]` is two words, a and b, wherever several may stand: the command `echo '["a","b"]'` would be another one.
-// What ends with this is not in brackets.
-constexpr char kNoBracket = '\0';
-
 std::vector<std::string> without_brackets(std::vector<std::string> words) {
     for (std::string& word : words) {
         if (word.starts_with('[') && word.ends_with(']')) {
@@ -183,17 +275,18 @@ std::vector<std::string> without_brackets(std::vector<std::string> words) {
     return words;
 }
 
-void give_brackets_back(CLI::App& app) {
+// Brackets come back, and an option's value is something: `--comm -- true` has none, and `--where "$unset"` selects everything.
+void look_at_values(CLI::App& app) {
     for (CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) {
-        option->transform([](std::string word) {
-            if (word.ends_with(kNoBracket)) {
-                word.pop_back();
-            }
-            return word;
-        });
+        option->transform(&without_mark);
+        if (!option->get_positional() && option->get_type_size() != 0) {
+            option->check([missing = missing_text(value_of(*option))](const std::string& word) {
+                return word.empty() || word == "--" ? missing : "";
+            });
+        }
     }
     for (CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
-        give_brackets_back(*verb);
+        look_at_values(*verb);
     }
 }
 
@@ -258,7 +351,7 @@ void speak_plainly(CLI::App& app) {
 int run_command_line(CLI::App& app, int argc, char** argv, const int& exit_status) {
     const std::vector<std::string> given(argv + std::min(argc, 1), argv + argc);
     hide_secrets(argc, argv);
-    give_brackets_back(app);
+    look_at_values(app);
     try {
         app.parse(without_brackets(std::vector<std::string>(given.rbegin(), given.rend())));
     } catch (const CLI::Success& asked) {  // --help, --version
@@ -274,17 +367,20 @@ int run_command_line(CLI::App& app, int argc, char** argv, const int& exit_statu
     } catch (const CLI::ParseError& error) {
         std::vector<std::string> words = given;
         const CLI::App* verb = &app;
-        std::string path;
-        while (!verb->get_subcommands().empty()) {  // `dye add` is a verb of a verb
-            verb = verb->get_subcommands().front();
+        std::string path, text;
+        while (text.empty() && !verb->get_subcommands().empty()) {  // `dye add` is a verb of a verb
+            const CLI::App* const inner = verb->get_subcommands().front();
+            const auto at = std::ranges::find(words, inner->get_name());
+            if (at != words.begin()) {
+                text = misplaced_text(words.front(), *verb, *inner);
+            }
+            words.erase(words.begin(), at == words.end() ? at : at + 1);
+            verb = inner;
             path += verb->get_name() + " ";
-            words.erase(words.begin(), std::ranges::find(words, verb->get_name()));
-            words.erase(words.begin());
         }
-        const std::vector<std::string_view> verbs = verb_names(*verb);
-        const bool is_no_verb = !verbs.empty() && !words.empty() && !words[0].starts_with('-');
-        const std::string text =
-            is_no_verb ? no_verb_text(words[0], verbs) : error_text(error, *verb, words);
+        if (text.empty()) {
+            text = error_text(error, *verb, words);
+        }
         base::Log::to_stderr().fail(fmt::format("{} (dyetrace {}--help)", text, path));
         return kExitUsage;
     } catch (const std::bad_alloc&) {  // what no folder could answer ends here, in one line

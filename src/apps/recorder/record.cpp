@@ -203,6 +203,7 @@ Result<recorder::RecordingOptions> make_options(const RecordArguments& arguments
         return Error(ErrorCode::kInvalidArgument,
                      "--only-dyed keeps nothing without a --dye, or --later-dyes");
     }
+    TRY(capture::check_recorded_probes(arguments.probes));
     options.probes.probes = arguments.probes;
     options.probes.stacks.of_kernel = arguments.stacks == "kernel" || arguments.stacks == "both";
     options.probes.stacks.of_user = arguments.stacks == "user" || arguments.stacks == "both";

@@ -1,6 +1,7 @@
 #include "apps/store/confine_reader.h"
 
 #include <linux/capability.h>
+#include <netinet/in.h>
 
 #include <cstdlib>
 
@@ -52,8 +53,13 @@ void confine_reader(const base::Log& log,
     confine_or_say(log, confinement_of(traces, outputs));
 }
 
-void confine_page(const base::Log& log, const std::vector<std::string>& traces) {
+void confine_page(const base::Log& log,
+                  const std::vector<std::string>& traces,
+                  std::uint16_t port) {
     base::Confinement confinement = confinement_of(traces, {});
+    if (port != 0 && port < IPPORT_RESERVED) {
+        confinement.kept_capabilities.push_back(CAP_NET_BIND_SERVICE);
+    }
     // Libraries, the time zone, and what DuckDB asks about memory and CPUs.
     confinement.files->readable = {"/usr",
                                    "/lib",

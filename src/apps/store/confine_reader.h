@@ -1,6 +1,7 @@
 // What the verbs that read traces give up before they open one: they read what others wrote.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ void confine_reader(const base::Log& log,
                     const std::vector<std::string>& traces,
                     const std::vector<std::string>& outputs = {});
 
-// The page, which others ask: it reads the traces and nothing else.
-void confine_page(const base::Log& log, const std::vector<std::string>& traces);
+// The page, which others ask: it reads the traces and nothing else. It may still listen on `port`.
+void confine_page(const base::Log& log, const std::vector<std::string>& traces, std::uint16_t port);
 
 }  // namespace dyetrace::apps

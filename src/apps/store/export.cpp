@@ -13,6 +13,7 @@
 #include "apps/store/cancel_on_interrupt.h"
 #include "apps/store/confine_reader.h"
 #include "apps/store/export_progress.h"
+#include "apps/store/sql_status.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -149,7 +150,7 @@ int run_export(const ExportArguments& arguments) {
     const Result<void> done = export_trace(arguments, log);
     if (!done.ok()) {
         log.fail(failure_text(done.error(), arguments.output));
-        return kExitFailure;
+        return exit_status_of_sql(done.error());
     }
     return 0;
 }

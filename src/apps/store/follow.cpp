@@ -74,7 +74,7 @@ Result<reports::FollowQuestion> question_of(const FollowArguments& arguments) {
     } else if (!arguments.event.empty()) {
         TRY(question.event, reports::number_in(arguments.event, "event"));
     } else if (!arguments.hash.empty()) {
-        TRY(question.hash, reports::number_in(arguments.hash, "fingerprint"));
+        TRY(question.hash, reports::fingerprint_in(arguments.hash));
     } else if (!arguments.dye.empty()) {
         question.dye = arguments.dye;
     } else {

@@ -21,6 +21,7 @@
 #include "apps/cli/verbs.h"
 #include "apps/store/cancel_on_interrupt.h"
 #include "apps/store/confine_reader.h"
+#include "apps/store/sql_status.h"
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/harmless.h"
@@ -154,7 +155,7 @@ int run_lines(SqlSession& session, const base::Log& log, const std::string& trac
         done = done.ok() ? session.run(*statement) : std::move(done);
         if (!done.ok()) {
             log.fail(with_hint(done.error()));
-            status = kExitFailure;
+            status = exit_status_of_sql(done.error());
             if (!is_terminal) {
                 return status;
             }
@@ -214,7 +215,7 @@ int run_sql(SqlArguments arguments) {
     Result<SqlSession> session = start(arguments, log);
     if (!session.ok()) {
         log.fail(session.error());
-        return kExitFailure;
+        return exit_status_of(session.error());
     }
     session.value().tell_losses();
     if (arguments.format != "parquet" && arguments.statement.empty()) {
@@ -225,7 +226,7 @@ int run_sql(SqlArguments arguments) {
                                   : session.value().run(arguments.statement);
     if (!done.ok()) {
         log.fail(with_hint(done.error()));
-        return kExitFailure;
+        return exit_status_of_sql(done.error());
     }
     return 0;
 }

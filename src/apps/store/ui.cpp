@@ -134,7 +134,7 @@ Result<void> serve(const UiArguments& arguments, const base::Log& log) {
     limit_memory(arguments.other.empty() ? 1 : 2);
     give_memory_back();
     TRY(std::string token, api::page_token(arguments.port));
-    confine_page(log, {arguments.trace, arguments.other});
+    confine_page(log, {arguments.trace, arguments.other}, arguments.port);
     TRY(const auto served, open_served(arguments.trace, arguments.clock));
     api::TimelineCache timelines(served->pool, served->trace, arguments.clock);
     std::vector<api::Question> questions =

@@ -358,6 +358,10 @@ TEST(QuestionText, name_bytes_of_a_file) {
     EXPECT_FALSE(file_range_in("/b:20-10").ok());
     EXPECT_EQ(number_in("0xff", "event").value(), 255u);
     EXPECT_FALSE(number_in("12x", "event").ok());
+    EXPECT_FALSE(number_in("-1", "event").ok());
+    EXPECT_EQ(fingerprint_in("-1").value(), UINT64_MAX);
+    EXPECT_EQ(fingerprint_in("0xff").value(), 255u);
+    EXPECT_FALSE(fingerprint_in("-1x").ok());
 }
 
 }  // namespace

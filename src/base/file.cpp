@@ -130,9 +130,9 @@ std::string begin_draft(const std::string& path) {
     return draft_of(path);
 }
 
-Result<Fd> create_draft(const std::string& draft) {
+Result<Fd> create_draft(const std::string& draft, mode_t mode) {
     ::unlink(draft.c_str());
-    return open_file(draft, O_WRONLY | O_CREAT | O_EXCL);
+    return open_file(draft, O_WRONLY | O_CREAT | O_EXCL, mode);
 }
 
 Result<void> write_file_atomically(const std::string& path, std::string_view content) {

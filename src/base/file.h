@@ -21,6 +21,8 @@
 
 namespace dyetrace::base {
 
+inline constexpr mode_t kPrivateFile = 0600;  // what is in a trace may be secret
+
 // open(2) with O_CLOEXEC added.
 Result<Fd> open_file(const std::string& path, int flags, mode_t mode = 0644);
 Result<uint64_t> file_size(const Fd& file);
@@ -45,7 +47,7 @@ Result<void> write_file_atomically(const std::string& path, std::string_view con
 std::string begin_draft(const std::string& path);
 // Creates it for writing. What lies there under this name, perhaps somebody else's link to a file that matters, is taken away first and
 // never followed.
-Result<Fd> create_draft(const std::string& draft);
+Result<Fd> create_draft(const std::string& draft, mode_t mode = 0644);
 Result<void> sync_file(const Fd& file);
 Result<void> sync_folder(const std::string& path);
 Result<void> rename_file(const std::string& from, const std::string& to);  // both folders synced

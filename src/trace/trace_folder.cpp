@@ -134,8 +134,12 @@ Result<void> share_with(const std::string& path, gid_t group) {
 
 void keep_files_private(const std::string& path) {
     struct stat status {};
-    const bool is_shared = ::stat(path.c_str(), &status) == 0 && (status.st_mode & S_IRGRP) != 0;
-    ::umask(is_shared ? 0027 : 0077);
+    const bool is_there = ::stat(path.c_str(), &status) == 0;
+    if (is_there && status.st_uid != ::geteuid()) {
+        ::umask(0022);
+        return;
+    }
+    ::umask(is_there && (status.st_mode & S_IRGRP) != 0 ? 0027 : 0077);
 }
 
 std::vector<std::uint64_t> SegmentList::missing() const {

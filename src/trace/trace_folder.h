@@ -55,8 +55,8 @@ struct SegmentList {
     std::vector<std::uint64_t> missing() const;
 };
 
-// From now on the files that this process makes are their owner's alone, or to be read by the group that the trace is shared with. A command that it
-// starts would inherit that: start it first.
+// From now on the files that this process makes are their owner's alone, or to be read by the group that the trace is shared with. In a trace that is
+// another user's they can be read by all whom its folder lets in: by that user. A command that it starts would inherit that: start it first.
 void keep_files_private(const std::string& trace_path);
 
 class TraceFolder {

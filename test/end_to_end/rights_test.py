@@ -58,6 +58,30 @@ class RightsTest(support.EndToEndTest):
         self.assertIn("true", read.stdout, read.stderr)
         self.assertNotEqual(as_nobody(*count).returncode, 0)
 
+    def test_what_is_derived_has_the_rights_of_its_trace_and_an_export_those_of_its_maker(self):
+        for options, folders, files in (([], 0o700, 0o600), (["--group", "daemon"], 0o2750, 0o640)):
+            trace = self.record(*options, "--", "sh", "-c", "cat /etc/passwd > /dev/null", name=f"trace{len(options)}")
+            for umask in (0o022, 0):
+                shutil.rmtree(os.path.join(trace.path, "derived"), ignore_errors=True)
+                subprocess.run([support.DYETRACE, "sql", trace.path, "SELECT count(*) FROM flows"], check=True, capture_output=True, umask=umask)
+                derived = modes(os.path.join(trace.path, "derived"))
+                self.assertEqual(stat.S_IMODE(os.stat(os.path.join(trace.path, "derived")).st_mode), folders)
+                self.assertEqual(set(derived.values()), {files}, derived)
+                for verb in (["export", trace.path, "--csv"], ["export", trace.path, "--parquet"], ["sql", trace.path, "SELECT 1"],
+                             ["sql", trace.path, "SELECT 1", "--format", "parquet"]):
+                    out = self.path("out")
+                    subprocess.run([support.DYETRACE, *verb, "-o", out], check=True, capture_output=True, umask=umask)
+                    self.assertEqual(oct(stat.S_IMODE(os.stat(out).st_mode)), oct(0o600), verb)
+                    os.remove(out)
+
+    def test_who_owns_a_trace_reads_what_root_derives_in_it(self):
+        trace = self.record("--", "sh", "-c", "cat /etc/passwd > /dev/null")
+        for path in [trace.path, *modes(trace.path)]:
+            os.chown(path, NOBODY, NOBODY)
+        subprocess.run([support.DYETRACE, "sql", trace.path, "SELECT count(*) FROM flows"], check=True, capture_output=True, umask=0o077)
+        derived = os.path.join(trace.path, "derived", "flows.parquet")
+        self.assertEqual(as_nobody("test", "-r", derived).returncode, 0)
+
     def test_a_group_that_is_not_there_is_refused(self):
         done = subprocess.run([support.DYETRACE, "record", "-o", self.path("t"), "--group", "nobody-has-this", "--", "true"], capture_output=True, text=True,
                               check=False)

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "base/file.h"
+#include "trace/trace_folder.h"
 
 namespace dyetrace::apps {
 namespace {
@@ -50,12 +51,16 @@ void confine_or_say(const base::Log& log, const base::Confinement& confinement) 
 void confine_reader(const base::Log& log,
                     const std::vector<std::string>& traces,
                     const std::vector<std::string>& outputs) {
+    if (!traces.empty()) {
+        trace::keep_files_private(traces.front());
+    }
     confine_or_say(log, confinement_of(traces, outputs));
 }
 
 void confine_page(const base::Log& log,
                   const std::vector<std::string>& traces,
                   std::uint16_t port) {
+    trace::keep_files_private(traces.front());
     base::Confinement confinement = confinement_of(traces, {});
     if (port != 0 && port < IPPORT_RESERVED) {
         confinement.kept_capabilities.push_back(CAP_NET_BIND_SERVICE);

@@ -11,7 +11,8 @@
 namespace dyetrace::apps {
 
 // What is written is in the traces (tables that are derived), below $TMPDIR, and in the folders of `outputs`; empty ones count for nothing. Capabilities go, but
-// those of files where one of these belongs to somebody else: root reads a user's trace. What cannot be given up is said.
+// those of files where one of these belongs to somebody else: root reads a user's trace. What cannot be given up is said. What is derived has the
+// rights of the first trace from here on.
 void confine_reader(const base::Log& log,
                     const std::vector<std::string>& traces,
                     const std::vector<std::string>& outputs = {});

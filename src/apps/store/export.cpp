@@ -53,6 +53,8 @@ const std::atomic<bool>& cancelled() {
 Result<void> export_parquet(store::Database& database,
                             const ExportArguments& arguments,
                             const std::string& draft) {
+    TRY([[maybe_unused]] const base::Fd file,
+        base::create_draft(draft, base::kPrivateFile));  // DuckDB would let everybody read it
     const ExportProgress progress(STDERR_FILENO);
     Result<void> written =
         database.write_parquet(reports::exported_table(arguments.from()), draft, &cancelled());

@@ -33,6 +33,7 @@
 #include "query/selected_events.h"
 #include "store/database.h"
 #include "store/row_writer.h"
+#include "trace/trace_folder.h"
 
 namespace dyetrace::apps {
 namespace {
@@ -170,7 +171,14 @@ Result<void> write_parquet(SqlSession& session, const SqlArguments& arguments) {
                      "--format parquet needs one statement and -o FILE");
     }
     TRY(session.select(arguments.statement));
-    return session.database().write_parquet(arguments.statement, arguments.output);
+    // DuckDB would let everybody read it
+    const auto made =
+        base::open_file(arguments.output, O_WRONLY | O_CREAT | O_EXCL, base::kPrivateFile);
+    Result<void> written = session.database().write_parquet(arguments.statement, arguments.output);
+    if (!written.ok() && made.ok()) {
+        ::unlink(arguments.output.c_str());
+    }
+    return written;
 }
 
 Result<SqlSession> start(const SqlArguments& arguments, const base::Log& log) {
@@ -191,7 +199,9 @@ Result<SqlSession> start(const SqlArguments& arguments, const base::Log& log) {
     if (arguments.format == "parquet" && !arguments.output.empty()) {
         options.database.files = {arguments.output};
     }
-    if (!arguments.is_trusting) {
+    if (arguments.is_trusting) {
+        trace::keep_files_private(arguments.trace);
+    } else {
         const char* const home = std::getenv("HOME");  // where a prompt keeps what was typed
         const bool has_prompt = arguments.statement.empty() && ::isatty(STDIN_FILENO) != 0;
         confine_reader(
@@ -202,7 +212,8 @@ Result<SqlSession> start(const SqlArguments& arguments, const base::Log& log) {
     TRY(auto database, query::open_analysis_database(arguments.trace, options));
     base::Fd file;
     if (!arguments.output.empty() && arguments.format != "parquet") {
-        TRY(file, base::open_file(arguments.output, O_WRONLY | O_CREAT | O_TRUNC));
+        TRY(file,
+            base::open_file(arguments.output, O_WRONLY | O_CREAT | O_TRUNC, base::kPrivateFile));
     }
     return SqlSession(arguments, log, std::move(database), std::move(file));
 }

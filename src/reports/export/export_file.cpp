@@ -30,7 +30,7 @@ Result<ExportFile> ExportFile::open(const std::string& path, Kind kind) {
         return file;
     }
     const std::string draft = base::begin_draft(path);
-    TRY(file.fd_, base::create_draft(draft));
+    TRY(file.fd_, base::create_draft(draft, base::kPrivateFile));
     file.draft_ = draft;
     return file;
 }

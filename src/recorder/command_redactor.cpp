@@ -6,11 +6,6 @@
 #include "schema/record.h"
 
 namespace dyetrace::recorder {
-namespace {
-
-constexpr std::uint16_t kCommandIsCut = 2;  // bit of TaskContext::flags
-
-}  // namespace
 
 std::span<const std::byte> CommandRedactor::apply(std::span<const std::byte> facts) {
     if (is_idle()) {
@@ -24,7 +19,7 @@ std::span<const std::byte> CommandRedactor::apply(std::span<const std::byte> fac
             if (const auto command = schema::attachment(*task, schema::Attachment::kCommand)) {
                 const auto at = reinterpret_cast<const std::byte*>(command->data()) - rest.data();
                 hide(rest.subspan(static_cast<std::size_t>(at), command->size()),
-                     (task->flags & kCommandIsCut) != 0);
+                     (task->flags & schema::kCommandIsCut) != 0);
             }
         }
         rest = rest.subspan(record.size());

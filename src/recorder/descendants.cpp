@@ -1,7 +1,5 @@
 #include "recorder/descendants.h"
 
-#include <fmt/format.h>
-
 #include <charconv>
 #include <filesystem>
 #include <map>
@@ -10,24 +8,15 @@
 #include <string>
 #include <string_view>
 
-#include "base/file.h"
+#include "recorder/process_stat.h"
 
 namespace dyetrace::recorder {
 namespace {
-
-constexpr std::size_t kStatFileBytesMax = 4096;
 
 std::optional<pid_t> number_in(std::string_view text) {
     pid_t number = 0;
     const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     return error == std::errc() ? std::optional(number) : std::nullopt;
-}
-
-// "4711 (a name) S 17 …": the name may have blanks and parentheses.
-std::optional<pid_t> parent_in(std::string_view stat) {
-    const std::size_t end = stat.rfind(')');
-    return end == std::string_view::npos || end + 4 > stat.size() ? std::nullopt
-                                                                  : number_in(stat.substr(end + 4));
 }
 
 }  // namespace
@@ -43,9 +32,8 @@ Result<std::vector<pid_t>> descendants_of(const std::vector<pid_t>& processes) {
             continue;
         }
         // one that has ended meanwhile has no children
-        const auto stat = base::read_file(fmt::format("/proc/{}/stat", name), kStatFileBytesMax);
-        if (const auto parent = stat.ok() ? parent_in(stat.value()) : std::nullopt) {
-            children.emplace(*parent, *process);
+        if (const auto parent = stat_of("/proc/" + name, StatWord::kParent)) {
+            children.emplace(static_cast<pid_t>(*parent), *process);
         }
     }
     if (error) {

@@ -125,4 +125,19 @@ Result<void> FactWriter::write_thread(const ThreadFacts& thread) {
     return writer_.write(fact);
 }
 
+Result<void> FactWriter::write_command(const schema::TaskContext& announced,
+                                       std::string_view words,
+                                       bool is_cut) {
+    for (const schema::Attachment kind : {schema::Attachment::kExe, schema::Attachment::kCgroup}) {
+        if (const auto text = schema::attachment(announced, kind)) {
+            writer_.attach(kind, *text);
+        }
+    }
+    writer_.attach(schema::Attachment::kCommand, words);
+    schema::TaskContext fact = announced;
+    fact.valid_from_ns = static_cast<std::uint64_t>(base::boot_time_ns());
+    fact.flags = is_cut ? schema::kCommandIsCut : 0;
+    return writer_.write(fact);
+}
+
 }  // namespace dyetrace::recorder

@@ -52,6 +52,10 @@ class FactWriter {
                              std::string_view kernel,
                              std::string_view user);
     Result<void> write_thread(const ThreadFacts& thread);
+    // A process that the kernel has announced has these words now.
+    Result<void> write_command(const schema::TaskContext& announced,
+                               std::string_view words,
+                               bool is_cut);
 
   private:
     RecordWriter writer_;

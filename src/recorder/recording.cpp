@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/version.h"
 #include "recorder/background.h"
+#include "recorder/command_lines.h"
 #include "recorder/command_redactor.h"
 #include "recorder/companions.h"
 #include "recorder/confine_recorder.h"
@@ -25,13 +26,11 @@
 namespace dyetrace::recorder {
 namespace {
 
-constexpr int kDrainBusyMs =
-    1;  // short looks find the records in the cache and disturb nobody for long
+constexpr int kDrainBusyMs = 1;     // short looks find records in the cache and disturb nobody long
 constexpr int kDrainIdleMs = 100;   // an idle recorder looks ten times a second
 constexpr double kHurryFill = 0.1;  // of the fullest ring: more makes the drain hurry
 constexpr double kRelaxFill = 0.01;
-constexpr std::int64_t kHurryNs =
-    200'000'000;  // since the last drain: readers are at most 2 s behind
+constexpr std::int64_t kHurryNs = 200'000'000;  // since a drain: readers are at most 2 s behind
 constexpr std::int64_t kFlushNs = trace::kFlushIntervalMs * std::int64_t{1'000'000};
 constexpr std::int64_t kFlushLateNs = 10'000'000;  // then the flush hurries, too
 constexpr std::int64_t kTickNs = 1'000'000'000;
@@ -48,14 +47,14 @@ struct Recording::State {
     std::optional<DyeServer> dyes = std::nullopt;
     std::optional<NamespaceNames> namespaces = std::nullopt;  // with --node-by=netns
     CommandRedactor commands{options.secrets};
+    CommandLines command_lines{options.capture.keep_arguments};
     std::unique_ptr<PayloadKeeper> payload = nullptr;    // with --content=bytes
     std::optional<ProbeRecorder> probes = std::nullopt;  // with --probe
     std::optional<trace::PayloadTotals> payload_totals = std::nullopt;
     std::int64_t ticked_ns = 0;
     // read by the thread of Background, too
     std::atomic<std::int64_t> drained_ns = 0, flushed_ns = 0;
-    std::vector<capture::Accounting> last_accounting =
-        {};  // by CPU, once the recording has ended: one count for all that is said of it
+    std::vector<capture::Accounting> last_accounting = {};  // by CPU, at the end: one count for all
     std::size_t sources_written = 0;
     std::optional<Error> failure = std::nullopt;
     std::vector<std::byte> trailer_facts = {};  // facts after the writer failed
@@ -258,6 +257,7 @@ void Recording::State::take(std::uint32_t cpu,
         if (namespaces) {
             namespaces->learn(records);
         }
+        command_lines.learn(records);
         records = commands.apply(records);
     } else if (payload) {
         payload->join().take_events(cpu, records);
@@ -270,7 +270,7 @@ Result<void> Recording::State::append_fact(std::span<const std::byte> record) {
         trailer_facts.insert(trailer_facts.end(), record.begin(), record.end());
         return {};
     }
-    return append(own_cpu(), schema::Stream::kFacts, record);
+    return append(own_cpu(), schema::Stream::kFacts, commands.apply(record));
 }
 
 Result<void> Recording::State::append(std::uint32_t cpu,
@@ -339,6 +339,7 @@ void Recording::State::tick() {
         return;
     }
     write_names(true);
+    note(command_lines.look(false, *facts));
     note(facts->write_clocks());
     for (std::uint32_t cpu = 0; cpu < accounted_cpus(); ++cpu) {
         note(facts->write_accounting(cpu, accounting(cpu)));
@@ -421,6 +422,7 @@ Result<void> Recording::State::finish() {
     }
     finish_payload();
     if (!writer->failed()) {
+        note(command_lines.look(true, *facts));
         tick();
         note(writer->close());
     }

@@ -33,8 +33,9 @@ CREATE OR REPLACE MACRO _is_in_memory(exe) AS starts_with(exe, '/memfd:') OR sta
 CREATE OR REPLACE MACRO _called(first_word, comms) AS list_max([CASE WHEN length(c) = 15 AND starts_with(first_word, c) THEN split_part(first_word, ' ', 1)
     WHEN c <> '' AND (first_word = c OR starts_with(first_word, c || ' ')) THEN c END FOR c IN comms]);
 CREATE OR REPLACE MACRO _short_text(words, most) AS CASE WHEN length(words) > most THEN left(words, most - 1) || '…' ELSE words END;
-CREATE OR REPLACE MACRO _command_words(command) AS
-    _short_text(array_to_string([regexp_replace(w, '(^|=)/.*/([^/]+)$', '\1\2') FOR w IN _words_of(command)[2:]], ' '), 24);
+-- Of a server that has written what it is over its words ("nginx: worker process") that.
+CREATE OR REPLACE MACRO _command_words(command) AS _short_text(CASE WHEN len(_words_of(command)) = 1 THEN regexp_extract(_words_of(command)[1], '^[^ /]+: +(.*?) *$', 1)
+    ELSE array_to_string([regexp_replace(w, '(^|=)/.*/([^/]+)$', '\1\2') FOR w IN _words_of(command)[2:]], ' ') END, 24);
 CREATE OR REPLACE MACRO _verb(name, transfer) AS CASE WHEN name IN ('fsync', 'fdatasync', 'sync', 'syncfs', 'sync_file_range', 'msync') THEN 'synced'
     WHEN transfer IN ('copy_to', 'copy_from', 'tee') THEN 'copied'
     WHEN transfer IN ('read', 'peek') THEN 'read'

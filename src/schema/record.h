@@ -33,6 +33,8 @@ inline RecordBytes first_record(std::span<const std::byte> bytes) {
     return bytes.first(size);
 }
 
+constexpr std::uint16_t kKernelThread = 1, kCommandIsCut = 2;  // bits of TaskContext::flags
+
 inline RecordHeader header_of(RecordBytes record) {
     RecordHeader header{};
     std::memcpy(&header, record.data(), sizeof(header));

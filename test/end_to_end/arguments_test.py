@@ -10,6 +10,29 @@ import support
 
 SECRET = "opensesame-4711"
 
+# A server and its worker, each of which writes what it is over the words that it was started with, as nginx and PostgreSQL do.
+SERVER = r"""
+import ctypes, os, sys
+def be(name):
+    with open("/proc/self/stat", encoding="ascii") as file:
+        words = file.read().rsplit(")", 1)[1].split()
+    begin, end = int(words[45]), int(words[46])
+    ctypes.memset(begin, 0, end - begin)
+    ctypes.memmove(begin, name, len(name))
+for line in sys.stdin:
+    break
+if os.fork() == 0:
+    os.getppid()
+    be(b"server: worker process " + sys.argv[1].encode())
+    print("worker", flush=True)
+    sys.stdin.read()
+    os._exit(0)
+os.getppid()
+be(b"server: master process")
+print("master", flush=True)
+sys.stdin.read()
+"""
+
 
 class ArgumentsTest(support.EndToEndTest):
     def commands(self, trace, program):
@@ -39,6 +62,20 @@ class ArgumentsTest(support.EndToEndTest):
         self.assertEqual(self.stop(recorder), 0)
         [row] = trace.rows(f"SELECT command FROM processes WHERE pid = {running.pid}")
         self.assertTrue(row["command"].endswith(" 'a relay'"), row)
+
+    def test_what_a_process_calls_itself_later_is_its_command(self):
+        server = self.start([sys.executable, "-S", "-E", "-c", SERVER, SECRET], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(server.stdin.close)
+        self.addCleanup(server.stdout.close)
+        trace, recorder = self.start_recording("-p", str(server.pid), "--redact", SECRET)
+        server.stdin.write(b"go\n")
+        server.stdin.flush()
+        self.assertEqual({b"worker\n", b"master\n"}, {server.stdout.readline(), server.stdout.readline()})
+        self.assertEqual(self.stop(recorder), 0)
+        self.assertEqual(["'server: master process'", f"'server: worker process {'*' * len(SECRET)}'"], [row["command"] for row in trace.rows("SELECT command FROM processes ORDER BY 1")])
+        report = json.loads(subprocess.run([support.DYETRACE, "report", "--json", trace.path], check=True, capture_output=True).stdout)
+        program = os.path.basename(os.path.realpath(sys.executable))
+        self.assertIn(f"{program} master process", {row["process"].rsplit("[", 1)[0] for row in report["activities"]})
 
     def test_a_long_one_is_cut_and_says_so(self):
         trace = self.record("--", "/bin/true", "x" * 2000)

@@ -740,7 +740,7 @@ processes|parent_process_id|parent, unique in the trace
 processes|pid_in_namespace|as it sees itself
 processes|comm|name of its last seen thread
 processes|exe|program
-processes|command|command line of that program, as a shell takes it; … at its end: it is longer than the 1,024 bytes that are kept; * is what record --redact hid; NULL: not known, or left out (record --no-arguments)
+processes|command|command line of that program, as a shell takes it, or what the process wrote over it (nginx: worker process), as last seen; … at its end: it is longer than the 1,024 bytes that are kept; * is what record --redact hid; NULL: not known, or left out (record --no-arguments)
 processes|uid|effective user
 processes|cgroup_id|cgroup
 processes|container|container
@@ -791,10 +791,10 @@ sockets|valid_from_ns|CLOCK_BOOTTIME
 retransmissions|~|what TCP sent again, once each time, of sockets on which a recorded process made a call
 retransmissions|host|host
 retransmissions|time|as in events
-retransmissions|time_ns|CLOCK_BOOTTIME of the host
-retransmissions|cpu|CPU on which it was sent
 )dyetrace"
-    R"dyetrace(retransmissions|object_id|socket
+    R"dyetrace(retransmissions|time_ns|CLOCK_BOOTTIME of the host
+retransmissions|cpu|CPU on which it was sent
+retransmissions|object_id|socket
 retransmissions|local_address|own end
 retransmissions|local_port|own port
 retransmissions|remote_address|other end

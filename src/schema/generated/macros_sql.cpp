@@ -91,18 +91,19 @@ CREATE OR REPLACE MACRO _is_in_memory(exe) AS starts_with(exe, '/memfd:') OR sta
 CREATE OR REPLACE MACRO _called(first_word, comms) AS list_max([CASE WHEN length(c) = 15 AND starts_with(first_word, c) THEN split_part(first_word, ' ', 1)
     WHEN c <> '' AND (first_word = c OR starts_with(first_word, c || ' ')) THEN c END FOR c IN comms]);
 CREATE OR REPLACE MACRO _short_text(words, most) AS CASE WHEN length(words) > most THEN left(words, most - 1) || '…' ELSE words END;
-CREATE OR REPLACE MACRO _command_words(command) AS
-    _short_text(array_to_string([regexp_replace(w, '(^|=)/.*/([^/]+)$', '\1\2') FOR w IN _words_of(command)[2:]], ' '), 24);
+-- Of a server that has written what it is over its words ("nginx: worker process") that.
+CREATE OR REPLACE MACRO _command_words(command) AS _short_text(CASE WHEN len(_words_of(command)) = 1 THEN regexp_extract(_words_of(command)[1], '^[^ /]+: +(.*?) *$', 1)
+    ELSE array_to_string([regexp_replace(w, '(^|=)/.*/([^/]+)$', '\1\2') FOR w IN _words_of(command)[2:]], ' ') END, 24);
 CREATE OR REPLACE MACRO _verb(name, transfer) AS CASE WHEN name IN ('fsync', 'fdatasync', 'sync', 'syncfs', 'sync_file_range', 'msync') THEN 'synced'
     WHEN transfer IN ('copy_to', 'copy_from', 'tee') THEN 'copied'
     WHEN transfer IN ('read', 'peek') THEN 'read'
     WHEN transfer = 'write' THEN 'wrote' END;
 -- What an end of the event's socket is: of its object, or of the second one where only that is a socket. `family` is that of the first, NULL: it is none.
 CREATE OR REPLACE MACRO _end_of(family, first, second) AS CASE WHEN family IS NULL THEN second ELSE first END;
-CREATE OR REPLACE MACRO _target_label(name, object_type, path, local_port, remote_address, remote_port) AS
-    CASE WHEN object_type = 'socket' AND remote_port IS NOT NULL THEN
 )dyetrace"
-    R"dyetrace(              CASE WHEN local_port < remote_port AND local_port < 32768 THEN 'clients of :' || local_port
+    R"dyetrace(CREATE OR REPLACE MACRO _target_label(name, object_type, path, local_port, remote_address, remote_port) AS
+    CASE WHEN object_type = 'socket' AND remote_port IS NOT NULL THEN
+              CASE WHEN local_port < remote_port AND local_port < 32768 THEN 'clients of :' || local_port
                    WHEN contains(remote_address, ':') THEN '[' || remote_address || ']:' || remote_port
                    ELSE remote_address || ':' || remote_port END
          WHEN object_type = 'socket' AND starts_with(path, 'socket:[') THEN coalesce(remote_address, path)
@@ -214,10 +215,10 @@ CREATE OR REPLACE MACRO _family_name(v) AS CASE v WHEN 1 THEN 'unix' WHEN 2 THEN
     WHEN 17 THEN 'packet' WHEN 38 THEN 'alg' WHEN 40 THEN 'vsock' WHEN 44 THEN 'xdp' ELSE v::VARCHAR END;
 CREATE OR REPLACE MACRO _socket_type_name(v) AS CASE v WHEN 1 THEN 'stream' WHEN 2 THEN 'datagram' WHEN 3 THEN 'raw'
     WHEN 5 THEN 'seqpacket' ELSE v::VARCHAR END;
-CREATE OR REPLACE MACRO _protocol_name(v) AS CASE v WHEN 0 THEN 'default' WHEN 1 THEN 'icmp' WHEN 6 THEN 'tcp' WHEN 17 THEN 'udp'
-    WHEN 58 THEN 'icmpv6' WHEN 132 THEN 'sctp' WHEN 262 THEN 'mptcp' ELSE v::VARCHAR END;
 )dyetrace"
-    R"dyetrace(CREATE OR REPLACE MACRO _container_of(cgroup) AS nullif(regexp_extract(cgroup, '([0-9a-f]{64}|lxc/[^/]+|machine-[^/]+\.scope)', 1), '');
+    R"dyetrace(CREATE OR REPLACE MACRO _protocol_name(v) AS CASE v WHEN 0 THEN 'default' WHEN 1 THEN 'icmp' WHEN 6 THEN 'tcp' WHEN 17 THEN 'udp'
+    WHEN 58 THEN 'icmpv6' WHEN 132 THEN 'sctp' WHEN 262 THEN 'mptcp' ELSE v::VARCHAR END;
+CREATE OR REPLACE MACRO _container_of(cgroup) AS nullif(regexp_extract(cgroup, '([0-9a-f]{64}|lxc/[^/]+|machine-[^/]+\.scope)', 1), '');
 -- What people call a container: docker's short form of an id, else the last word.
 CREATE OR REPLACE MACRO _short_container(container) AS
     CASE WHEN regexp_full_match(container, '[0-9a-f]{64}') THEN left(container, 12) ELSE regexp_extract(container, '[^/]*$') END;

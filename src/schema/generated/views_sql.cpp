@@ -130,8 +130,9 @@ CREATE OR REPLACE MACRO _is_in_memory(exe) AS starts_with(exe, '/memfd:') OR sta
 CREATE OR REPLACE MACRO _called(first_word, comms) AS list_max([CASE WHEN length(c) = 15 AND starts_with(first_word, c) THEN split_part(first_word, ' ', 1)
     WHEN c <> '' AND (first_word = c OR starts_with(first_word, c || ' ')) THEN c END FOR c IN comms]);
 CREATE OR REPLACE MACRO _short_text(words, most) AS CASE WHEN length(words) > most THEN left(words, most - 1) || '…' ELSE words END;
-CREATE OR REPLACE MACRO _command_words(command) AS
-    _short_text(array_to_string([regexp_replace(w, '(^|=)/.*/([^/]+)$', '\1\2') FOR w IN _words_of(command)[2:]], ' '), 24);
+-- Of a server that has written what it is over its words ("nginx: worker process") that.
+CREATE OR REPLACE MACRO _command_words(command) AS _short_text(CASE WHEN len(_words_of(command)) = 1 THEN regexp_extract(_words_of(command)[1], '^[^ /]+: +(.*?) *$', 1)
+    ELSE array_to_string([regexp_replace(w, '(^|=)/.*/([^/]+)$', '\1\2') FOR w IN _words_of(command)[2:]], ' ') END, 24);
 CREATE OR REPLACE MACRO _verb(name, transfer) AS CASE WHEN name IN ('fsync', 'fdatasync', 'sync', 'syncfs', 'sync_file_range', 'msync') THEN 'synced'
     WHEN transfer IN ('copy_to', 'copy_from', 'tee') THEN 'copied'
     WHEN transfer IN ('read', 'peek') THEN 'read'
@@ -212,10 +213,10 @@ CREATE OR REPLACE MACRO _argument_text(kind, s, v) AS CASE
 CREATE OR REPLACE MACRO _chosen_text(c, v) AS CASE WHEN c IS NULL THEN v::VARCHAR WHEN c.kind <> '' THEN _argument_text(c.kind, c.words, v) END;
 -- Most calls have numbers only. What a command says of the argument after it, and strings beside the registers, are made once for a
 -- row: inside the lambda each argument would pay for them.
-CREATE OR REPLACE MACRO _number_texts(labels, types, sets, numbers) AS '{' || coalesce(array_to_string(list_transform(numbers,
-    lambda v, i: labels[i] || _argument_text(types[i], sets[i], v)), ','), '') || '}';
 )dyetrace"
-    R"dyetrace(CREATE OR REPLACE MACRO _given_texts(choices, command, v, name, name2) AS {
+    R"dyetrace(CREATE OR REPLACE MACRO _number_texts(labels, types, sets, numbers) AS '{' || coalesce(array_to_string(list_transform(numbers,
+    lambda v, i: labels[i] || _argument_text(types[i], sets[i], v)), ','), '') || '}';
+CREATE OR REPLACE MACRO _given_texts(choices, command, v, name, name2) AS {
     'chosen': CASE WHEN choices IS NOT NULL THEN _chosen_text(choices[command & 4294967295::UBIGINT], v) END,
     'name': CASE WHEN name IS NOT NULL THEN to_json(name)::VARCHAR END, 'name2': CASE WHEN name2 IS NOT NULL THEN to_json(name2)::VARCHAR END};
 CREATE OR REPLACE MACRO _mixed_texts(labels, types, sets, given, numbers) AS '{' || coalesce(array_to_string(list_transform(numbers,
@@ -335,11 +336,11 @@ LEFT JOIN ends s ON s.host_index = h.host_index AND s.handle_id = h.handle_id;
 CREATE OR REPLACE VIEW internal.process_labels AS
 WITH processes AS (
     SELECT process_id, any_value(host_index) AS host_index, any_value(pid) AS pid, arg_max(exe, valid_from_ns) AS exe,
-           coalesce(arg_max(comm, valid_from_ns) FILTER (tid = pid), arg_max(comm, valid_from_ns)) AS comm, list(DISTINCT comm) FILTER (tid = pid) AS comms
+)dyetrace"
+    R"dyetrace(           coalesce(arg_max(comm, valid_from_ns) FILTER (tid = pid), arg_max(comm, valid_from_ns)) AS comm, list(DISTINCT comm) FILTER (tid = pid) AS comms
     FROM internal.contexts GROUP BY process_id),
 commands AS (
-)dyetrace"
-    R"dyetrace(    SELECT _task_id(host_index, process_start_ns, pid) AS process_id, arg_max(command, valid_from_ns) AS command
+    SELECT _task_id(host_index, process_start_ns, pid) AS process_id, arg_max(command, valid_from_ns) AS command
     FROM internal.raw_task_context WHERE command IS NOT NULL GROUP BY 1),
 known AS (
     SELECT process_id, host_index, pid, exe, coalesce(_called(_first_word(command), comms), CASE WHEN _is_in_memory(exe) THEN nullif(_first_word(command), '') END, _program(exe, comm)) AS program, coalesce(_command_words(command), '') AS words

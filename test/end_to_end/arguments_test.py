@@ -77,6 +77,17 @@ class ArgumentsTest(support.EndToEndTest):
         program = os.path.basename(os.path.realpath(sys.executable))
         self.assertIn(f"{program} master process", {row["process"].rsplit("[", 1)[0] for row in report["activities"]})
 
+    def test_who_hangs_all_the_time_has_a_command_and_is_reported(self):
+        sleeper = self.start(["sleep", "1000"])
+        self.wait_for(lambda: support.call_of(sleeper.pid) is not None and support.comm_of(sleeper.pid) == "sleep", "it sleeps")
+        trace, recorder = self.start_recording("-p", str(sleeper.pid))
+        self.assertEqual(self.stop(recorder), 0)
+        self.assertEqual([{"command": "sleep 1000"}], trace.rows("SELECT command FROM processes"))
+        text = subprocess.run([support.DYETRACE, "report", trace.path], check=True, capture_output=True, text=True).stdout
+        self.assertNotIn("in 0 ns", text)
+        self.assertIn(f"sleep[{sleeper.pid}]", text)
+        self.assertIn("blocked", text)
+
     def test_a_long_one_is_cut_and_says_so(self):
         trace = self.record("--", "/bin/true", "x" * 2000)
         [command] = self.commands(trace, os.path.basename(os.path.realpath("/bin/true")))

@@ -11,9 +11,14 @@ SELECT process_id, _on_host(name, process) AS process FROM internal.process_labe
 CREATE OR REPLACE TEMP TABLE _report_parts AS
 SELECT parent_event_id, sum(bytes) AS bytes FROM _report_events WHERE parent_event_id IS NOT NULL GROUP BY 1;
 CREATE OR REPLACE TEMP TABLE _report_types AS SELECT object_id, object_type FROM objects;
+-- Until when a thread was in a call that did not return: its own end, or that of the recording.
+CREATE OR REPLACE TEMP TABLE _report_ends AS
+SELECT thread_id, coalesce(any_value(t.end_ns), any_value(r.end_ns)) AS end_ns
+FROM internal.contexts LEFT JOIN (SELECT _task_id(host_index, thread_start_ns, tid) AS thread_id, max(end_ns)::BIGINT AS end_ns FROM internal.raw_thread_end GROUP BY 1) t USING (thread_id)
+LEFT JOIN (SELECT host_index, max(time_ns)::BIGINT AS end_ns FROM internal.raw_accounting GROUP BY 1) r USING (host_index) GROUP BY thread_id;
 CREATE OR REPLACE TEMP VIEW _report_calls AS
 SELECT coalesce(p.process, '?') AS process, e.host, e.process_id, e.thread_id, e.comm, e.tid, e.name, e.class, e.error, e.path, e.path2, e.object_type, e.object_id, e.file_offset,
-       epoch_ns(e.time) AS start_ns, coalesce(e.duration_ns, 0) AS duration_ns, coalesce(e.on_cpu_ns, e.duration_ns, 0) AS on_cpu_ns,
+       epoch_ns(e.time) AS start_ns, coalesce(e.duration_ns, greatest(d.end_ns - e.start_ns, 0), 0) AS duration_ns, coalesce(e.on_cpu_ns, e.duration_ns, 0) AS on_cpu_ns,
        CASE WHEN e.error IS NULL THEN greatest(coalesce(e.bytes, m.bytes, 0), 0) ELSE 0 END AS bytes, e.state,
        e.transfer, _verb(e.name, e.transfer) AS verb,
        CASE WHEN e.name = 'io_uring_enter' THEN greatest(e.result, 0) WHEN e.name = 'io_uring_setup' AND e.error IS NULL THEN 0 END AS submitted,
@@ -23,6 +28,7 @@ SELECT coalesce(p.process, '?') AS process, e.host, e.process_id, e.thread_id, e
 FROM _report_events e LEFT JOIN _report_processes p ON p.process_id = e.process_id
 LEFT JOIN _report_parts m ON m.parent_event_id = e.event_id
 LEFT JOIN _report_types t ON t.object_id = e.object2_id
+LEFT JOIN _report_ends d ON d.thread_id = e.thread_id AND e.state = 'unfinished'
 WHERE e.kind = 'syscall' AND e.parent_event_id IS NULL;
 
 -- statement sums: calls that are alike, added up once. To plan a question about `events` takes 100 ms, and to look at ten million of them seconds: all is asked of

@@ -12,6 +12,7 @@
 #include "kernel/programs/epoll.bpf.c"
 #include "kernel/helpers/filter.bpf.c"
 #include "kernel/content/deferred.bpf.c"
+#include "kernel/programs/ioctl.bpf.c"
 #include "kernel/programs/locks.bpf.c"
 #include "kernel/helpers/lookup.bpf.c"
 #include "kernel/programs/memory.bpf.c"

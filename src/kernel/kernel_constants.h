@@ -3,6 +3,8 @@
 #pragma once
 
 enum kernel_constants {
+	SEEK_CUR = 1,
+	SEEK_END = 2,
 	S_IFMT = 0170000,
 	S_IFSOCK = 0140000,
 	S_IFLNK = 0120000,

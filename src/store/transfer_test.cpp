@@ -202,18 +202,25 @@ TEST_F(Transfers, come_with_the_calls_of_the_view_to_the_row) {
 
 // What changes a file without moving bytes has no transfer; the flows know it as a cut.
 TEST_F(Transfers, are_none_of_what_only_cuts) {
-    for (const char* name :
-         {"open", "openat", "openat2", "creat", "truncate", "ftruncate", "fallocate"}) {
+    for (const char* name : {"open",
+                             "openat",
+                             "openat2",
+                             "open_by_handle_at",
+                             "creat",
+                             "truncate",
+                             "ftruncate",
+                             "fallocate"}) {
         add({.name = name});
     }
     for (const char* name : {"truncate64", "ftruncate64", "fallocate"}) {
         add({.name = name, .abi = schema::Abi::kI386});
     }
-    EXPECT_EQ(ask("SELECT count(*), count(transfer) FROM events"), "10 0\n");
-    EXPECT_EQ(ask("SELECT cuts, string_agg(DISTINCT name, ' ' ORDER BY name) FROM "
-                  "internal.syscalls WHERE cuts IS NOT NULL GROUP BY cuts ORDER BY cuts"),
-              "allocate fallocate\nallocate_split fallocate\nopen creat open openat "
-              "openat2\ntruncate ftruncate truncate\ntruncate_split ftruncate64 truncate64\n");
+    EXPECT_EQ(ask("SELECT count(*), count(transfer) FROM events"), "11 0\n");
+    EXPECT_EQ(
+        ask("SELECT cuts, string_agg(DISTINCT name, ' ' ORDER BY name) FROM "
+            "internal.syscalls WHERE cuts IS NOT NULL GROUP BY cuts ORDER BY cuts"),
+        "allocate fallocate\nallocate_split fallocate\nopen creat open open_by_handle_at openat "
+        "openat2\ntruncate ftruncate truncate\ntruncate_split ftruncate64 truncate64\n");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
-// fcntl: which bytes of a file were locked or let go of.
+// fcntl: which bytes of a file were locked or let go of; ioctl: which it changed.
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -36,6 +37,37 @@ void expect_lock(const Event& event, EventRole role, std::int64_t begin, std::in
     EXPECT_EQ(touched.range_end, end);
     ASSERT_NE(touched.object, nullptr);
     EXPECT_EQ(touched.object->object_id, event.object_id());
+}
+
+// FS_IOC_UNRESVSP64 punches a hole: begin, length.
+int punch(int fd, int whence, std::int64_t start, std::int64_t length) {
+    const struct {
+        std::int16_t type, whence;
+        std::int32_t padding;
+        std::int64_t start, length;
+        std::int32_t rest[6];
+    } space{0, static_cast<std::int16_t>(whence), 0, start, length, {}};
+    return ioctl(fd, 0x4030582b, &space);
+}
+
+TEST_F(Locks, are_told_as_what_an_ioctl_changes_is) {
+    const std::string file = make_file("data", std::string(16384, 'x'));
+    const Trace trace = record([&] {
+        const int fd = open(file.c_str(), O_RDWR);
+        REQUIRE(punch(fd, SEEK_SET, 4096, 8192) == 0);
+        REQUIRE(lseek(fd, 100, SEEK_SET) == 100);
+        REQUIRE(punch(fd, SEEK_CUR, 50, 10) == 0);
+        REQUIRE(punch(fd, SEEK_END, -20, 10) == 0);
+        REQUIRE(punch(fd, SEEK_SET, 0, -1) < 0);
+        int bytes = 0;
+        REQUIRE(ioctl(fd, FIONREAD, &bytes) == 0);
+    });
+    expect_lock(trace.nth("ioctl", 0), EventRole::kChanged, 4096, 12288);
+    expect_lock(trace.nth("ioctl", 1), EventRole::kChanged, 150, 160);
+    expect_lock(trace.nth("ioctl", 2), EventRole::kChanged, 16364, 16374);
+    for (const std::size_t other : {3u, 4u}) {
+        EXPECT_TRUE(trace.nth("ioctl", other).touched().empty());
+    }
 }
 
 TEST_F(Locks, say_which_bytes_they_are_of) {

@@ -1,4 +1,4 @@
-// open, openat, openat2, creat, close, close_range.
+// open, openat, openat2, open_by_handle_at, creat, close, close_range.
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
@@ -44,6 +44,36 @@ TEST_F(OpenClose, open_makes_a_descriptor_and_names_its_object) {
     EXPECT_LT(open.duration_ns().value(), 1'000'000'000);
     ASSERT_NE(open.task(), nullptr);
     EXPECT_EQ(open.task()->comm, "kernel_test");
+}
+
+TEST_F(OpenClose, open_by_handle_at_names_the_object_that_it_may_have_emptied) {
+    const std::string file = at("data");
+    const Trace trace = record([&] {
+        REQUIRE(write(creat(file.c_str(), 0600), "content", 7) == 7);
+        struct {
+            file_handle head;
+            char room[MAX_HANDLE_SZ];
+        } handle{};
+        handle.head.handle_bytes = MAX_HANDLE_SZ;
+        int mount = 0;
+        REQUIRE(name_to_handle_at(AT_FDCWD, file.c_str(), &handle.head, &mount, 0) == 0);
+        const int folder = open(at("").c_str(), O_RDONLY);
+        REQUIRE(open_by_handle_at(folder, &handle.head, O_RDWR | O_TRUNC) > folder);
+        REQUIRE(open_by_handle_at(folder, nullptr, O_RDONLY) < 0);
+    });
+    const Event named = trace.only("name_to_handle_at");
+    EXPECT_EQ(named.path(), file);
+    EXPECT_EQ(named.result(), 0);
+    const Event opened = trace.nth("open_by_handle_at", 0);
+    EXPECT_EQ(opened.event_class(), schema::Class::kFile);
+    EXPECT_EQ(opened.path(), file);
+    EXPECT_EQ(opened.fd(), opened.result());
+    EXPECT_EQ(opened.object_size(), 0);
+    EXPECT_EQ(opened.open_flags().value() & O_ACCMODE, O_RDWR);
+    ASSERT_NE(opened.object(), nullptr);
+    EXPECT_EQ(opened.object()->object_type, schema::ObjectType::kFile);
+    EXPECT_EQ(trace.nth("open_by_handle_at", 1).error(), "EFAULT");
+    EXPECT_EQ(trace.nth("open_by_handle_at", 1).object(), nullptr);
 }
 
 TEST_F(OpenClose, a_failed_open_has_its_argument_and_an_error) {

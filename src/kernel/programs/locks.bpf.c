@@ -14,9 +14,7 @@ enum {
 	F_OFD_SETLKW = 38,
 	F_RDLCK = 0,
 	F_WRLCK = 1,
-	F_UNLCK = 2,
-	SEEK_CUR = 1,
-	SEEK_END = 2
+	F_UNLCK = 2
 };
 
 /* struct flock as far as it matters here, of any abi. */

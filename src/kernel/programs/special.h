@@ -25,6 +25,7 @@
 	CALL(EPOLL_CTL, follow_epoll_ctl)                                                                                        \
 	CALL(EPOLL_WAIT, follow_epoll_wait)                                                                                      \
 	CALL(FCNTL, follow_fcntl)                                                                                                \
+	CALL(IOCTL, follow_ioctl)                                                                                                \
 	CALL(IO_GETEVENTS, follow_io_getevents)                                                                                  \
 	CALL(IO_SUBMIT, follow_io_submit)                                                                                        \
 	CALL(PAIR, follow_pair)                                                                                                  \

@@ -59,7 +59,7 @@ items AS (SELECT h.host_index, h.handle_id, h.object_id,
     FROM lone_handles h LEFT JOIN tcp t USING (object_id) LEFT JOIN peers p USING (object_id) LEFT JOIN born b USING (object_id)
     LEFT JOIN mapped m USING (object_id), whole w)
 
--- statement named: CTEs up to `named`: one row per call or part that moves bytes or cuts a file. open cuts what was in a file that is empty afterwards; fallocate may punch
+-- statement named: CTEs up to `named`: one row per call or part that moves bytes or cuts a file, and per range that an ioctl changed. open cuts what was in a file that is empty afterwards; fallocate may punch
 -- holes, and in 32-bit programs has each of its numbers in two registers, as ftruncate64 has. A call `empties` a pipe or unix socket if the kernel saw nothing left in it, if it got less than it asked for,
 -- or, which is all that a row with `found_nothing` is there for, EAGAIN, or a poll or select that had nothing to read of it; messages may end where descriptors come with them, and packets of a pipe (O_DIRECT) where they end.
 -- What msgrcv only looks at (MSG_COPY, 16384) is none. What is read in the memory of another process (`by_other`) was given by that one, which made no call: it is told so, by the same event.
@@ -94,6 +94,11 @@ moved AS (
   FROM internal.raw_event_object o JOIN internal.lone_calls e ON e.host_index = o.host_index AND e.cpu = o.cpu AND e.sequence = o.parent_sequence
   WHERE o.asked_events & {poll_events.POLLIN} <> 0 AND o.events = 0 AND e.result >= 0 AND e.state <> {state.unfinished}
   UNION ALL BY NAME
+  SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, o.handle_id, 'changed' AS cuts, e.abi << 16 | e.syscall AS call, 0 AS bytes, 0 AS result,
+    false AS unfinished, false AS found_nothing, false AS empties, greatest(o.range_begin, 0)::UBIGINT AS hole_begin, CASE WHEN o.range_end >= 0 THEN (o.range_end - o.range_begin)::UBIGINT END AS hole_bytes
+  FROM internal.raw_event_object o JOIN internal.lone_calls e ON e.host_index = o.host_index AND e.cpu = o.cpu AND e.sequence = o.parent_sequence
+  WHERE o.role = {event_role.changed}
+  UNION ALL BY NAME
   SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.target_start_ns, e.target_tid, true AS is_memory, true AS by_other,
     CASE k.transfer WHEN 'read' THEN 'write' ELSE 'read' END AS transfer, k.abi << 16 | k.number AS call, e.bytes, e.result, false AS unfinished, false AS found_nothing,
     false AS empties, CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, CASE WHEN e.unread_bytes = 0 THEN e.content_sum END AS content_sum, e.distinct_bytes
@@ -125,10 +130,10 @@ SELECT is_start, _event_id(host_index, cpu, sequence) AS event, start_ns, end_ns
     CASE channel2 WHEN {Channel.kFile} THEN CASE WHEN file_offset2 >= 0 THEN file_offset2 END::UBIGINT WHEN {Channel.kTcp} THEN stream_offset END AS offset2,
     channel2 <> {Channel.kFile} OR (file_offset2 IS NOT NULL AND offset2_certain) AS is_certain2, fingerprint, content_sum,
     coalesce(distinct_bytes, 0)::UTINYINT AS distinct_bytes,
-    CASE WHEN cuts IN ('truncate', 'truncate_split') OR hole_mode & ({fallocate_mode.FALLOC_FL_PUNCH_HOLE} | {fallocate_mode.FALLOC_FL_COLLAPSE_RANGE} | {fallocate_mode.FALLOC_FL_ZERO_RANGE}
+    CASE WHEN cuts IN ('truncate', 'truncate_split', 'changed') OR hole_mode & ({fallocate_mode.FALLOC_FL_PUNCH_HOLE} | {fallocate_mode.FALLOC_FL_COLLAPSE_RANGE} | {fallocate_mode.FALLOC_FL_ZERO_RANGE}
       | {fallocate_mode.FALLOC_FL_INSERT_RANGE})::UBIGINT <> 0 THEN hole_begin ELSE 0::UBIGINT END AS cut_begin,
-    CASE WHEN cuts IN ('open', 'truncate', 'truncate_split') OR hole_mode & ({fallocate_mode.FALLOC_FL_COLLAPSE_RANGE} | {fallocate_mode.FALLOC_FL_INSERT_RANGE})::UBIGINT <> 0 THEN 18446744073709551614::UBIGINT
-      WHEN hole_mode & ({fallocate_mode.FALLOC_FL_PUNCH_HOLE} | {fallocate_mode.FALLOC_FL_ZERO_RANGE})::UBIGINT <> 0 THEN hole_begin + hole_bytes ELSE 0::UBIGINT END AS cut_end, call::UINTEGER AS call, addresses,
+    CASE WHEN cuts IN ('open', 'truncate', 'truncate_split') OR (cuts = 'changed' AND hole_bytes IS NULL) OR hole_mode & ({fallocate_mode.FALLOC_FL_COLLAPSE_RANGE} | {fallocate_mode.FALLOC_FL_INSERT_RANGE})::UBIGINT <> 0 THEN 18446744073709551614::UBIGINT
+      WHEN cuts = 'changed' OR hole_mode & ({fallocate_mode.FALLOC_FL_PUNCH_HOLE} | {fallocate_mode.FALLOC_FL_ZERO_RANGE})::UBIGINT <> 0 THEN hole_begin + hole_bytes ELSE 0::UBIGINT END AS cut_end, call::UINTEGER AS call, addresses,
     empties AND transfer IN ('read', 'copy_to') AS empties
 
 -- statement rows: of numbers (MoveColumn).

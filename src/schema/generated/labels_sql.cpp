@@ -312,8 +312,8 @@ fanotify_init|300|338|~|262|367|flags:uint,event_f_flags:uint|~|~|~|~|~|~|~|~
 fanotify_mark|301|339|~|263|368|fanotify_fd:int,flags:uint,mask:ulong,dfd:int,|~|~|~|~|~|~|~|~
 )dyetrace"
     R"dyetrace(prlimit64|302|340|~|261|369|pid:int,resource:rlimit_resource,,|~|~|~|~|~|~|~|~
-name_to_handle_at|303|341|~|264|370|dfd:int,,,,flag:int|~|~|~|~|~|~|~|~
-open_by_handle_at|304|342|~|265|371|mountdirfd:int,,flags:int|~|~|~|~|~|~|~|~
+name_to_handle_at|303|341|~|264|370|dfd:dirfd,,,,flag:at_flags|~|~|~|~|~|~|~|~
+open_by_handle_at|304|342|~|265|371|mountdirfd:dirfd,,flags:open_flags|~|mountdirfd:dirfd,,flags:open_flags_arm|mountdirfd:dirfd,,flags:open_flags_arm|~|~|~|~|open
 clock_adjtime|305|343|~|266|372|which_clock:int,|~|~|~|~|~|~|~|~
 syncfs|306|344|~|267|373||~|~|~|~|~|~|~|~
 sendmmsg|307|345|538|269|374|,,vlen:count,flags:message_flags|~|~|~|~|~|~|write|~
@@ -806,14 +806,14 @@ retransmissions|segments|into which they were cut
 retransmissions|missed_segments|of the same socket, before this: the kernel counted them, and no row tells of them
 retransmissions|tcp_flag|SYN, FIN; NULL of plain bytes
 retransmissions|congestion_state|of the socket then: loss: a timer ran out; recovery: acknowledgements told; open, disorder: a probe, for the end was not acknowledged in time; cwr
-event_objects|~|events that touched several objects: poll sets, passed descriptors, close_range; the bytes that fcntl locked; the messages of queues; what rename replaced
+event_objects|~|events that touched several objects: poll sets, passed descriptors, close_range; the bytes that fcntl locked; the messages of queues; what rename replaced; what ioctl changed (FICLONE, FS_IOC_ZERO_RANGE and others), and of what it made it
 event_objects|event_id|event
-event_objects|role|poll, passed, closed, submitted, created, read_locked, write_locked, unlocked, message, replaced
+event_objects|role|poll, passed, closed, submitted, created, read_locked, write_locked, unlocked, message, replaced, changed, copied
 event_objects|object_id|object
 event_objects|path|its name
 event_objects|fd|descriptor
 event_objects|range_begin|first byte or descriptor; of a message its type (msgsnd, msgrcv) or priority
-event_objects|range_end|one after the last; NULL of a lock: it goes on to the end of the file, however far that moves; of a message the IPC namespace, of one of POSIX how many are left
+event_objects|range_end|one after the last; NULL of a lock or a change: it goes on to the end of the file, however far that moves; of a message the IPC namespace, of one of POSIX how many are left
 event_objects|poll_asked|poll, select: what was asked for
 event_objects|poll_events|poll: what was ready
 probes|~|places that were watched besides system calls (record --probe); events of kind probe have their names

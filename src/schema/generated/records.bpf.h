@@ -156,6 +156,8 @@ enum event_role {
     EVENT_ROLE_UNLOCKED = 7,
     EVENT_ROLE_MESSAGE = 8,
     EVENT_ROLE_REPLACED = 9,
+    EVENT_ROLE_CHANGED = 10,
+    EVENT_ROLE_COPIED = 11,
 };
 
 /* what says that bytes went from one event to another */
@@ -528,12 +530,12 @@ struct coverage_fact {
     __u32 reserved2; /* 0 */
 };
 
-/* one of several objects that an event touched: poll sets, passed descriptors, close_range; or the bytes of one that it locked; or the message of a queue; or what a rename took the place of */
+/* one of several objects that an event touched: poll sets, passed descriptors, close_range; or the bytes of one that it locked; or the message of a queue; or what a rename took the place of; or the bytes that an ioctl changed, or took from elsewhere */
 struct event_object_fact {
     struct record_header header;
     __u64 parent_sequence; /* sequence of the event on the same CPU */
     __s64 range_begin; /* first byte or descriptor; of a message its type or priority; -1 if it has none */
-    __s64 range_end; /* one after the last; -1 if it has none, or of a lock no end; of a message (msgsnd, msgrcv, msgget) the IPC namespace, of one of POSIX how many are left */
+    __s64 range_end; /* one after the last; -1 if it has none, or of a lock or a change no end but the file's; of a message (msgsnd, msgrcv, msgget) the IPC namespace, of one of POSIX how many are left */
     __u32 handle_id; /* handle */
     __s32 fd; /* descriptor; -1 if it has none */
     __u8 role; /* how */

@@ -158,6 +158,8 @@ enum class EventRole : std::uint8_t {
     kUnlocked = 7,
     kMessage = 8,
     kReplaced = 9,
+    kChanged = 10,
+    kCopied = 11,
 };
 
 // what says that bytes went from one event to another
@@ -693,13 +695,13 @@ static_assert(offsetof(Coverage, reserved) == 25);
 static_assert(offsetof(Coverage, attachments) == 26);
 static_assert(offsetof(Coverage, reserved2) == 28);
 
-// one of several objects that an event touched: poll sets, passed descriptors, close_range; or the bytes of one that it locked; or the message of a queue; or what a rename took the place of
+// one of several objects that an event touched: poll sets, passed descriptors, close_range; or the bytes of one that it locked; or the message of a queue; or what a rename took the place of; or the bytes that an ioctl changed, or took from elsewhere
 struct EventObject {
     static constexpr RecordId kId = RecordId::kEventObject;
     RecordHeader header;
     std::uint64_t parent_sequence;  // sequence of the event on the same CPU
     std::int64_t range_begin;  // first byte or descriptor; of a message its type or priority; -1 if it has none
-    std::int64_t range_end;  // one after the last; -1 if it has none, or of a lock no end; of a message (msgsnd, msgrcv, msgget) the IPC namespace, of one of POSIX how many are left
+    std::int64_t range_end;  // one after the last; -1 if it has none, or of a lock or a change no end but the file's; of a message (msgsnd, msgrcv, msgget) the IPC namespace, of one of POSIX how many are left
     std::uint32_t handle_id;  // handle
     std::int32_t fd;  // descriptor; -1 if it has none
     std::uint8_t role;  // how

@@ -63,6 +63,7 @@ enum syscall_special {
     SPECIAL_LINK = 32,
     SPECIAL_MAPPING = 33,
     SPECIAL_QUEUE = 34,
+    SPECIAL_IOCTL = 35,
 };
 
 enum syscall_capture {
@@ -193,7 +194,7 @@ enum syscall_number {
     [13] = {.event_class = 5, .returns = 1, .capture[1] = 30, .capture[2] = 30, .narrow = 0x1, .flags = CALL_DECODED}, /* rt_sigaction */ \
     [14] = {.event_class = 5, .returns = 1, .capture[1] = 24, .capture[2] = 24, .narrow = 0x1, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
     [15] = {.event_class = 0, .returns = 16}, /* rt_sigreturn */ \
-    [16] = {.fd = 1, .event_class = 1, .returns = 0, .capture[2] = 12, .narrow = 0x3, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES | CALL_UNSEEN}, /* ioctl */ \
+    [16] = {.fd = 1, .event_class = 1, .returns = 0, .special = SPECIAL_IOCTL, .capture[2] = 12, .narrow = 0x3, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES | CALL_UNSEEN}, /* ioctl */ \
     [17] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* pread64 */ \
     [18] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* pwrite64 */ \
     [19] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* readv */ \
@@ -480,8 +481,8 @@ enum syscall_number {
     [300] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* fanotify_init */ \
     [301] = {.event_class = 0, .returns = 0, .narrow = 0xb}, /* fanotify_mark */ \
     [302] = {.event_class = 0, .returns = 0, .capture[2] = 26, .capture[3] = 26, .narrow = 0x3}, /* prlimit64 */ \
-    [303] = {.event_class = 0, .returns = 0, .narrow = 0x11}, /* name_to_handle_at */ \
-    [304] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* open_by_handle_at */ \
+    [303] = {.dirfd = 1, .path = 2, .at_flags = 5, .event_class = 2, .returns = 1, .keeps_link = 1, .narrow = 0x11, .flags = CALL_DECODED | CALL_TEXTS}, /* name_to_handle_at */ \
+    [304] = {.dirfd = 1, .event_class = 1, .returns = 3, .narrow = 0x5, .flags = CALL_DECODED}, /* open_by_handle_at */ \
     [305] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* clock_adjtime */ \
     [306] = {.fd = 1, .event_class = 1, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED}, /* syncfs */ \
     [307] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_SENDMMSG, .capture[1] = 20, .narrow = 0xd, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* sendmmsg */ \
@@ -579,7 +580,7 @@ enum syscall_number {
     [174] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigaction */ \
     [175] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
     [173] = {.event_class = 0, .returns = 16}, /* rt_sigreturn */ \
-    [54] = {.fd = 1, .event_class = 1, .returns = 0, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES | CALL_UNSEEN}, /* ioctl */ \
+    [54] = {.fd = 1, .event_class = 1, .returns = 0, .special = SPECIAL_IOCTL, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES | CALL_UNSEEN}, /* ioctl */ \
     [180] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* pread64 */ \
     [181] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO | CALL_MOVES}, /* pwrite64 */ \
     [145] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* readv */ \
@@ -858,8 +859,8 @@ enum syscall_number {
     [338] = {.event_class = 0, .returns = 0}, /* fanotify_init */ \
     [339] = {.event_class = 0, .returns = 0}, /* fanotify_mark */ \
     [340] = {.event_class = 0, .returns = 0}, /* prlimit64 */ \
-    [341] = {.event_class = 0, .returns = 0}, /* name_to_handle_at */ \
-    [342] = {.event_class = 0, .returns = 0}, /* open_by_handle_at */ \
+    [341] = {.dirfd = 1, .path = 2, .at_flags = 5, .event_class = 2, .returns = 1, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* name_to_handle_at */ \
+    [342] = {.dirfd = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* open_by_handle_at */ \
     [343] = {.event_class = 0, .returns = 0}, /* clock_adjtime */ \
     [344] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* syncfs */ \
     [345] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_SENDMMSG, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* sendmmsg */ \
@@ -1116,6 +1117,24 @@ enum syscall_number {
             return 1; \
         if (arguments[1] == 0xc0189436) \
             return 1; \
+        if (arguments[1] == 0xc028660f) \
+            return 1; \
+        if (arguments[1] == 0x6611) \
+            return 1; \
+        if (arguments[1] == 0xc0c0586d) \
+            return 1; \
+        if (arguments[1] == 0x40285881) \
+            return 1; \
+        if (arguments[1] == 0x40585883) \
+            return 1; \
+        if (arguments[1] == 0xc020f509) \
+            return 1; \
+        if (arguments[1] == 0x4004cf03) \
+            return 1; \
+        if (arguments[1] == 0x40809440) \
+            return 1; \
+        if (arguments[1] == 0x40186f04) \
+            return 1; \
         if (arguments[1] == 0x2285) \
             return 2; \
         if (arguments[1] == 0xc0585500) \
@@ -1261,6 +1280,24 @@ enum syscall_number {
         if (arguments[1] == 0x4020940d) \
             return 1; \
         if (arguments[1] == 0xc0189436) \
+            return 1; \
+        if (arguments[1] == 0xc028660f) \
+            return 1; \
+        if (arguments[1] == 0x6611) \
+            return 1; \
+        if (arguments[1] == 0xc0c0586d) \
+            return 1; \
+        if (arguments[1] == 0x40285881) \
+            return 1; \
+        if (arguments[1] == 0x40585883) \
+            return 1; \
+        if (arguments[1] == 0xc020f509) \
+            return 1; \
+        if (arguments[1] == 0x4004cf03) \
+            return 1; \
+        if (arguments[1] == 0x40809440) \
+            return 1; \
+        if (arguments[1] == 0x40186f04) \
             return 1; \
         if (arguments[1] == 0x2285) \
             return 2; \
@@ -1448,7 +1485,7 @@ enum syscall_number {
     [134] = {.event_class = 5, .returns = 1, .capture[1] = 30, .capture[2] = 30, .narrow = 0x1, .flags = CALL_DECODED}, /* rt_sigaction */ \
     [135] = {.event_class = 5, .returns = 1, .capture[1] = 24, .capture[2] = 24, .narrow = 0x1, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
     [139] = {.event_class = 0, .returns = 16}, /* rt_sigreturn */ \
-    [29] = {.fd = 1, .event_class = 1, .returns = 0, .capture[2] = 12, .narrow = 0x3, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES | CALL_UNSEEN}, /* ioctl */ \
+    [29] = {.fd = 1, .event_class = 1, .returns = 0, .special = SPECIAL_IOCTL, .capture[2] = 12, .narrow = 0x3, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES | CALL_UNSEEN}, /* ioctl */ \
     [67] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* pread64 */ \
     [68] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* pwrite64 */ \
     [65] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* readv */ \
@@ -1683,8 +1720,8 @@ enum syscall_number {
     [262] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* fanotify_init */ \
     [263] = {.event_class = 0, .returns = 0, .narrow = 0xb}, /* fanotify_mark */ \
     [261] = {.event_class = 0, .returns = 0, .capture[2] = 26, .capture[3] = 26, .narrow = 0x3}, /* prlimit64 */ \
-    [264] = {.event_class = 0, .returns = 0, .narrow = 0x11}, /* name_to_handle_at */ \
-    [265] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* open_by_handle_at */ \
+    [264] = {.dirfd = 1, .path = 2, .at_flags = 5, .event_class = 2, .returns = 1, .keeps_link = 1, .narrow = 0x11, .flags = CALL_DECODED | CALL_TEXTS}, /* name_to_handle_at */ \
+    [265] = {.dirfd = 1, .event_class = 1, .returns = 3, .narrow = 0x5, .flags = CALL_DECODED}, /* open_by_handle_at */ \
     [266] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* clock_adjtime */ \
     [267] = {.fd = 1, .event_class = 1, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED}, /* syncfs */ \
     [269] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_SENDMMSG, .capture[1] = 20, .narrow = 0xd, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* sendmmsg */ \
@@ -1779,7 +1816,7 @@ enum syscall_number {
     [174] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigaction */ \
     [175] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
     [173] = {.event_class = 0, .returns = 16}, /* rt_sigreturn */ \
-    [54] = {.fd = 1, .event_class = 1, .returns = 0, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES | CALL_UNSEEN}, /* ioctl */ \
+    [54] = {.fd = 1, .event_class = 1, .returns = 0, .special = SPECIAL_IOCTL, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES | CALL_UNSEEN}, /* ioctl */ \
     [180] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* pread64 */ \
     [181] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO | CALL_MOVES}, /* pwrite64 */ \
     [145] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* readv */ \
@@ -2042,8 +2079,8 @@ enum syscall_number {
     [367] = {.event_class = 0, .returns = 0}, /* fanotify_init */ \
     [368] = {.event_class = 0, .returns = 0}, /* fanotify_mark */ \
     [369] = {.event_class = 0, .returns = 0}, /* prlimit64 */ \
-    [370] = {.event_class = 0, .returns = 0}, /* name_to_handle_at */ \
-    [371] = {.event_class = 0, .returns = 0}, /* open_by_handle_at */ \
+    [370] = {.dirfd = 1, .path = 2, .at_flags = 5, .event_class = 2, .returns = 1, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* name_to_handle_at */ \
+    [371] = {.dirfd = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* open_by_handle_at */ \
     [372] = {.event_class = 0, .returns = 0}, /* clock_adjtime */ \
     [373] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* syncfs */ \
     [374] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_SENDMMSG, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* sendmmsg */ \
@@ -2305,6 +2342,24 @@ enum syscall_number {
             return 1; \
         if (arguments[1] == 0xc0189436) \
             return 1; \
+        if (arguments[1] == 0xc028660f) \
+            return 1; \
+        if (arguments[1] == 0x6611) \
+            return 1; \
+        if (arguments[1] == 0xc0c0586d) \
+            return 1; \
+        if (arguments[1] == 0x40285881) \
+            return 1; \
+        if (arguments[1] == 0x40585883) \
+            return 1; \
+        if (arguments[1] == 0xc020f509) \
+            return 1; \
+        if (arguments[1] == 0x4004cf03) \
+            return 1; \
+        if (arguments[1] == 0x40809440) \
+            return 1; \
+        if (arguments[1] == 0x40186f04) \
+            return 1; \
         if (arguments[1] == 0x2285) \
             return 2; \
         if (arguments[1] == 0xc0585500) \
@@ -2426,6 +2481,24 @@ enum syscall_number {
         if (arguments[1] == 0x4020940d) \
             return 1; \
         if (arguments[1] == 0xc0189436) \
+            return 1; \
+        if (arguments[1] == 0xc028660f) \
+            return 1; \
+        if (arguments[1] == 0x6611) \
+            return 1; \
+        if (arguments[1] == 0xc0c0586d) \
+            return 1; \
+        if (arguments[1] == 0x40285881) \
+            return 1; \
+        if (arguments[1] == 0x40585883) \
+            return 1; \
+        if (arguments[1] == 0xc020f509) \
+            return 1; \
+        if (arguments[1] == 0x4004cf03) \
+            return 1; \
+        if (arguments[1] == 0x40809440) \
+            return 1; \
+        if (arguments[1] == 0x40186f04) \
             return 1; \
         if (arguments[1] == 0x2285) \
             return 2; \

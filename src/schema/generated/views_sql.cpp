@@ -59,7 +59,7 @@ CREATE OR REPLACE MACRO _attachment_name(v) AS ([NULL, 'path', 'path2', 'address
 CREATE OR REPLACE MACRO _content_level_name(v) AS (['none', 'hash', 'anchors', 'bytes'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _dye_form_name(v) AS (['plain', 'nocase', 'base64_0', 'base64_1', 'base64_2', 'hex', 'utf16le', 'url', 'json'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _congestion_state_name(v) AS (['open', 'disorder', 'cwr', 'recovery', 'loss'])[v::INTEGER + 1];
-CREATE OR REPLACE MACRO _event_role_name(v) AS (['poll', 'passed', 'closed', 'submitted', 'created', 'read_locked', 'write_locked', 'unlocked', 'message', 'replaced'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _event_role_name(v) AS (['poll', 'passed', 'closed', 'submitted', 'created', 'read_locked', 'write_locked', 'unlocked', 'message', 'replaced', 'changed', 'copied'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _flow_rule_name(v) AS (['tcp', 'pipe', 'unix', 'file', 'hash', 'process', 'anchor', 'dye', 'udp', 'queue'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _certainty_name(v) AS (['possible', 'likely', 'certain'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _item_kind_name(v) AS (['event', 'object'])[v::INTEGER + 1];
@@ -582,7 +582,7 @@ COMMENT ON VIEW objects IS 'what events acted on: one row per object, whatever i
 COMMENT ON VIEW object_names IS 'names that objects had, and from when to when they were seen';
 COMMENT ON VIEW sockets IS 'ends of sockets, a row per change';
 COMMENT ON VIEW retransmissions IS 'what TCP sent again, once each time, of sockets on which a recorded process made a call';
-COMMENT ON VIEW event_objects IS 'events that touched several objects: poll sets, passed descriptors, close_range; the bytes that fcntl locked; the messages of queues; what rename replaced';
+COMMENT ON VIEW event_objects IS 'events that touched several objects: poll sets, passed descriptors, close_range; the bytes that fcntl locked; the messages of queues; what rename replaced; what ioctl changed (FICLONE, FS_IOC_ZERO_RANGE and others), and of what it made it';
 COMMENT ON VIEW probes IS 'places that were watched besides system calls (record --probe); events of kind probe have their names';
 COMMENT ON VIEW stacks IS 'how control came to where a probe fired (record --probe … --stacks), folded as flame graphs take it: the outermost function first';
 COMMENT ON VIEW dyes IS 'texts that were looked for (record --dye); the text itself is not in the trace';

@@ -23,7 +23,7 @@ MEMBERS = ["fd", "fd2", "dirfd", "path", "dirfd2", "path2", "size", "offset", "o
 RETURNS = ["int", "zero", "bytes", "fd", "pid", "count", "offset", "address", "mode", "fcntl", "never", "pointer", "whole", "group", "policy", "io_priority", "restored"]
 SPECIALS = ["none", "close", "close_range", "dup", "rename", "accept", "clone", "exec", "exit", "wait", "kill", "poll", "select",
             "sendmmsg", "recvmmsg", "io_submit", "io_getevents", "epoll_ctl", "epoll_wait", "pair", "sendmsg", "recvmsg", "splice",
-            "pidfd", "socketcall", "symlink", "own_address", "fcntl", "chdir", "chroot", "copy", "remove", "link", "mapping", "queue"]
+            "pidfd", "socketcall", "symlink", "own_address", "fcntl", "chdir", "chroot", "copy", "remove", "link", "mapping", "queue", "ioctl"]
 # What `dyetrace trace` shows of an argument behind a pointer: word in syscalls.toml -> capture kind. A number is a structure's bytes.
 CAPTURES = ["none", "bytes", "text", "text_out", "poll_set", "epoll_events", "vector", "message", "value_in", "option_in", "option_out",
             "fd_set", "by_command", "text_list", "environment", "cpu_set_in", "cpu_set_out", "open_how", "dirents", "mask", "messages",

@@ -243,6 +243,9 @@ Result<void> Capture::attach() {
     if (skeleton.rodata->watch_all) {
         state_->find_members({});
         state_->find_shared_memory({});
+        if (has_segments()) {
+            mark_segments(skeleton);
+        }
     }
     return {};
 }
@@ -292,6 +295,9 @@ Result<void> Capture::watch(pid_t process) {
     }
     state_->find_members({.process = process, .one_thread = one_thread});
     state_->find_shared_memory({.process = process});
+    if (has_segments(process)) {
+        mark_segments(*state_->skeleton);
+    }
     return {};
 }
 Result<std::uint32_t> Capture::watched() const {

@@ -1,8 +1,16 @@
 #include "capture/shared_memory.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <map>
+#include <sstream>
+#include <string>
 #include <tuple>
+#include <vector>
 
 #include "base/clock.h"
 
@@ -28,6 +36,31 @@ Result<void> find_shared_memory(const bpf_program* program,
         found.push_back(file);
     }
     return {};
+}
+
+bool has_segments(pid_t process) {
+    std::ifstream maps(fmt::format("/proc/{}/maps", process));
+    for (std::string line; std::getline(maps, line);) {
+        if (line.find(" /SYSV") != std::string::npos) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool has_segments() {
+    constexpr std::size_t kAttachedColumn = 6;
+    std::ifstream segments("/proc/sysvipc/shm");
+    std::string line;
+    std::getline(segments, line);  // titles
+    while (std::getline(segments, line)) {
+        std::istringstream words(line);
+        const std::vector<std::string> columns{std::istream_iterator<std::string>(words), {}};
+        if (columns.size() > kAttachedColumn && columns[kAttachedColumn] != "0") {
+            return true;
+        }
+    }
+    return false;
 }
 
 }  // namespace dyetrace::capture

@@ -4,9 +4,11 @@
 #include <bpf/libbpf.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
+#include "base/check.h"
 #include "schema/generated/syscalls.bpf.h"
 #include "schema/syscalls.h"
 // the skeleton uses the types above
@@ -21,6 +23,15 @@ std::uint64_t times_left_out(const bpf_program* program) {
     return descriptor >= 0 && bpf_obj_get_info_by_fd(descriptor, &info, &size) == 0
                ? info.recursion_misses
                : 0;
+}
+
+void mark_segments(dyetrace_bpf& skeleton) {
+    const auto ways = schema::unseen_bytes();
+    const auto group = std::find_if(ways.begin(), ways.end(), [](const schema::UnseenBytes& way) {
+        return way.name == "shared memory of System V";
+    });
+    CHECK(group != ways.end());
+    skeleton.bss->unseen_groups[group - ways.begin() + 1] = 1;
 }
 
 void add_unseen(const dyetrace_bpf& skeleton, std::vector<Source>& sources) {

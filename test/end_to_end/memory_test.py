@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Bytes that go from one process into another without a file or a socket between: through its memory, and through queues."""
 
+import subprocess
 import sys
 
 import support
@@ -93,6 +94,47 @@ UNSEEN_GROUPS = {"shared memory of System V", "System V semaphores", "netlink, p
                  "values of extended attributes", "memory of traced processes"}
 
 
+# Each wakes nobody; that it could is enough. Private ones (128) are seen.
+FUTEX = """
+import ctypes, sys
+word, other, operation = ctypes.c_uint32(0), ctypes.c_uint32(0), int(sys.argv[1])
+libc = ctypes.CDLL(None)
+if operation & 127 == 7:
+    libc.syscall(202, ctypes.byref(word), operation - 1, 0, None, None, 0)
+assert libc.syscall(202, ctypes.byref(word), operation, 1, ctypes.c_long(1), ctypes.byref(other), 0 if operation & 127 != 10 else 1) == 0
+"""
+
+# A page that nobody has written to is given to who touches it.
+FILLED = r"""
+import ctypes, fcntl, mmap, struct, sys
+libc = ctypes.CDLL(None, use_errno=True)
+faults = libc.syscall(323, 1)
+if faults < 0:
+    sys.exit()
+fcntl.ioctl(faults, 0xc018aa3f, struct.pack("=QQQ", 0xaa, 0, 0))
+page, text = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS), ctypes.create_string_buffer(b"filled", 8192)
+address, source = (ctypes.addressof(ctypes.c_char.from_buffer(memory)) for memory in (page, text))
+fcntl.ioctl(faults, 0xc020aa00, struct.pack("=QQQQ", address, 4096, 1, 0))
+fcntl.ioctl(faults, 0xc028aa03, struct.pack("=QQQQq", address, source, 4096, 0, 0))
+print(page[:6].decode())
+"""
+
+# What it uses is there before it is recorded.
+EARLIER = r"""
+import ctypes, socket, sys
+sockets = [socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 2) for _ in range(2)]
+sockets[0].bind((0, 0))
+libc = ctypes.CDLL(None)
+libc.shmat.restype = ctypes.c_void_p
+segment = libc.shmget(0, ctypes.c_size_t(4096), 0o600)
+assert libc.shmat(segment, None, 0) not in (None, ctypes.c_void_p(-1).value)
+libc.shmctl(segment, 0, None)
+print("ready", flush=True)
+sys.stdin.readline()
+sockets[1].sendto(b"text", sockets[0].getsockname())
+"""
+
+
 class CoverageTest(FollowTest):
     def sources(self, *command, name):
         trace = self.record("--", *command, name=name, cwd=self.folder)
@@ -102,6 +144,30 @@ class CoverageTest(FollowTest):
         self.file("source")
         self.assertEqual(set(), UNSEEN_GROUPS & self.sources("true", name="quiet"))
         self.assertEqual(UNSEEN_GROUPS, UNSEEN_GROUPS & self.sources(sys.executable, "-S", "-E", "-c", UNSEEN, name="unseen"))
+
+    def test_whatever_wakes_another_process_at_a_futex_is_said(self):
+        for operation in (1, 3, 5, 7, 10):
+            for private in (0, 128):
+                sources = self.sources(sys.executable, "-S", "-E", "-c", FUTEX, str(operation | private), name=f"futex{operation | private}")
+                self.assertEqual(private == 0, "futexes between processes" in sources, operation | private)
+
+    def test_memory_that_another_thread_is_given_is_said(self):
+        trace = self.record("--", sys.executable, "-S", "-E", "-c", FILLED)
+        if not trace.printed:
+            self.skipTest("no userfaultfd here")
+        self.assertEqual("filled\n", trace.printed)
+        self.assertEqual(1, trace.number("SELECT count(*) FROM coverage WHERE source = 'userfaultfd'"))
+
+    def test_sockets_and_segments_that_are_older_than_the_recording_are_said(self):
+        user = self.start([sys.executable, "-S", "-E", "-c", EARLIER], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(user.stdout.close)
+        self.assertEqual(b"ready\n", user.stdout.readline())
+        trace, recorder = self.start_recording("-p", str(user.pid))
+        user.communicate(b"go\n", timeout=support.PATIENCE_S)
+        self.assertEqual(0, recorder.wait(timeout=support.PATIENCE_S))
+        self.assertEqual(1, trace.number("SELECT count(*) FROM events WHERE name = 'sendto' AND bytes = 4"))
+        self.assertEqual(["netlink, packet and vsock sockets", "shared memory of System V"],
+                         [row["source"] for row in trace.rows("SELECT source FROM coverage WHERE source IN ('netlink, packet and vsock sockets', 'shared memory of System V') ORDER BY 1")])
 
 
 class MemoryTest(FollowTest):

@@ -10,12 +10,6 @@
 #include "kernel/content/dye.h"
 #include "schema/shared/found.h"
 
-/* Groups of moves.toml of which a call was recorded: src/capture says so at the end. From 1. */
-__u8 unseen_groups[UNSEEN_GROUPS + 1];
-
-/* Marks what the call in scratch moves that no event tells. In programs/syscall.bpf.c. */
-int mark_unseen(scratch_ref ref);
-
 /* Writes the event in scratch, and after it what was found in its bytes; false if it was lost. */
 static __always_inline bool write_with_finds(struct scratch *scratch)
 {

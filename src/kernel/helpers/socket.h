@@ -14,6 +14,7 @@
 #pragma once
 
 #include "kernel/helpers/name.h"
+#include "kernel/helpers/unseen.h"
 
 #define SUMS_MAX 4 /* a packet that arrives meanwhile disturbs one of them */
 
@@ -290,6 +291,7 @@ static __always_inline bool announce_socket(struct scratch *scratch, struct hand
 	} else if (fact->family == AF_INET || fact->family == AF_INET6) {
 		fill_addresses(fact, sk);
 	}
+	mark_unseen_group(unseen_group_of_family(fact->family));
 	if (filter_loaded)
 		tell_filter_of_socket(scratch, fact);
 	fact->attachments = size - sizeof(*fact);

@@ -6,6 +6,7 @@
 #include "kernel/memory/scratch.h"
 #include "kernel/helpers/call.h"
 #include "kernel/helpers/children.h"
+#include "kernel/helpers/unseen.h"
 #include "kernel/programs/begin_and_end.h"
 #include "kernel/programs/special.h"
 
@@ -24,6 +25,17 @@ __noinline int write_touched(scratch_ref ref)
 	struct scratch *scratch = scratch_of(ref);
 
 	return scratch && emit_child(&scratch->touched.header, sizeof(scratch->touched));
+}
+
+/* Global, so that the verifier looks at its many cases once. */
+__noinline int mark_unseen(scratch_ref ref)
+{
+	struct scratch *scratch = scratch_of(ref);
+	const struct syscall_event *event = &scratch->event;
+
+	if (scratch && event->result >= 0)
+		mark_unseen_group(unseen_group_of_call(event->abi, event->syscall, event->arguments));
+	return 0;
 }
 
 /* In place of the end of sys_enter. */
@@ -46,10 +58,14 @@ SEC(SYS_EXIT)
 int EXIT_PROGRAM(follow)
 {
 	struct scratch *scratch = cpu_scratch();
+	const volatile struct syscall_shape *shape;
 
 	if (!scratch)
 		return 0;
-	switch (shape_of(scratch->event.abi, scratch->event.syscall)->special) {
+	shape = shape_of(scratch->event.abi, scratch->event.syscall);
+	if (shape->flags & CALL_UNSEEN)
+		mark_unseen(ref_of(scratch));
+	switch (shape->special) {
 		FOLLOWED_CALLS(FOLLOW)
 	}
 	return 0;

@@ -319,34 +319,6 @@ static __always_inline void pass_on(void *ctx, struct scratch *scratch, struct r
 	control->filtered--;
 }
 
-static __always_inline __u32 unseen_group(__u32 abi, __u32 number, const __u64 *arguments)
-{
-	if (abi == ABI_COMPAT) {
-		switch (number) {
-			UNSEEN_CASES_COMPAT
-		}
-		return 0;
-	}
-	switch (number) {
-		UNSEEN_CASES_NATIVE
-	}
-	return 0;
-}
-
-__noinline int mark_unseen(scratch_ref ref)
-{
-	struct scratch *scratch = scratch_of(ref);
-	const struct syscall_event *event = &scratch->event;
-	__u32 group;
-
-	if (!scratch || event->result < 0)
-		return 0;
-	group = unseen_group(event->abi, event->syscall, event->arguments);
-	if (group && group <= UNSEEN_GROUPS)
-		unseen_groups[group] = 1;
-	return 0;
-}
-
 /* Writes the event, and then what belongs to it (`follow`). */
 static __always_inline void write_event(void *ctx, struct scratch *scratch, struct ring_control *control)
 {
@@ -364,13 +336,11 @@ static __always_inline void write_event(void *ctx, struct scratch *scratch, stru
 		control->filtered++;
 		return;
 	}
-	if (shape->flags & CALL_UNSEEN)
-		mark_unseen(ref_of(scratch));
 	if (!write_with_finds(scratch))
 		return;
 	if (special == SPECIAL_EPOLL_CTL    ? scratch->event.arguments[1] != EPOLL_CTL_DEL
 	    : special == SPECIAL_EPOLL_WAIT ? scratch->event.result > 0
-					    : is_followed(special))
+					    : is_followed(special) || shape->flags & CALL_UNSEEN)
 		bpf_tail_call_static(ctx, &exit_programs, PROGRAM_FOLLOW);
 }
 

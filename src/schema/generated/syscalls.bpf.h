@@ -145,7 +145,18 @@ struct carried_call {
 };
 
 /* Which calls move bytes that no event tells, see moves.toml: the group, from 1. */
-#define UNSEEN_GROUPS 10
+#define UNSEEN_GROUPS 11
+
+/* Cases by the family of a socket. */
+#define UNSEEN_FAMILIES \
+    case 16: \
+        return 8; \
+    case 17: \
+        return 8; \
+    case 40: \
+        return 8; \
+    case 44: \
+        return 8; \
 
 #ifdef __TARGET_ARCH_x86
 
@@ -219,7 +230,7 @@ enum syscall_number {
     [38] = {.event_class = 0, .returns = 0, .capture[1] = 30, .capture[2] = 30, .narrow = 0x1}, /* setitimer */ \
     [39] = {.event_class = 0, .returns = 4, .flags = CALL_DECODED}, /* getpid */ \
     [40] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .capture[2] = 24, .before = 0x4, .narrow = 0x3, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* sendfile */ \
-    [41] = {.event_class = 3, .returns = 3, .narrow = 0x7, .flags = CALL_DECODED | CALL_UNSEEN}, /* socket */ \
+    [41] = {.event_class = 3, .returns = 3, .narrow = 0x7, .flags = CALL_DECODED}, /* socket */ \
     [42] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED}, /* connect */ \
     [43] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .capture[2] = 23, .before = 0x4, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* accept */ \
     [44] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x29, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* sendto */ \
@@ -231,7 +242,7 @@ enum syscall_number {
     [50] = {.fd = 1, .event_class = 3, .returns = 1, .narrow = 0x3, .flags = CALL_DECODED}, /* listen */ \
     [51] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .capture[2] = 23, .before = 0x4, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* getsockname */ \
     [52] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .capture[2] = 23, .before = 0x4, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* getpeername */ \
-    [53] = {.several = 4, .event_class = 3, .returns = 1, .special = SPECIAL_PAIR, .capture[3] = 24, .narrow = 0x7, .flags = CALL_DECODED | CALL_UNSEEN}, /* socketpair */ \
+    [53] = {.several = 4, .event_class = 3, .returns = 1, .special = SPECIAL_PAIR, .capture[3] = 24, .narrow = 0x7, .flags = CALL_DECODED}, /* socketpair */ \
     [54] = {.fd = 1, .event_class = 3, .returns = 1, .capture[3] = 9, .narrow = 0x17, .flags = CALL_DECODED}, /* setsockopt */ \
     [55] = {.fd = 1, .event_class = 3, .returns = 1, .capture[3] = 10, .capture[4] = 23, .before = 0x10, .narrow = 0x7, .flags = CALL_DECODED | CALL_UNSEEN}, /* getsockopt */ \
     [56] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* clone */ \
@@ -547,7 +558,7 @@ enum syscall_number {
     [453] = {.event_class = 0, .returns = 0, .narrow = 0x4}, /* map_shadow_stack */ \
     [454] = {.event_class = 7, .returns = 0, .narrow = 0xc, .flags = CALL_DECODED | CALL_UNSEEN}, /* futex_wake */ \
     [455] = {.event_class = 7, .returns = 1, .narrow = 0x28, .flags = CALL_DECODED}, /* futex_wait */ \
-    [456] = {.event_class = 7, .returns = 0, .narrow = 0xe, .flags = CALL_DECODED}, /* futex_requeue */ \
+    [456] = {.event_class = 7, .returns = 0, .narrow = 0xe, .flags = CALL_DECODED | CALL_UNSEEN}, /* futex_requeue */ \
     [457] = {.event_class = 0, .returns = 0, .narrow = 0x8}, /* statmount */ \
     [458] = {.event_class = 0, .returns = 0, .narrow = 0x8}, /* listmount */ \
     [459] = {.event_class = 0, .returns = 0, .narrow = 0x9}, /* lsm_get_self_attr */ \
@@ -605,7 +616,7 @@ enum syscall_number {
     [104] = {.event_class = 0, .returns = 0}, /* setitimer */ \
     [20] = {.event_class = 0, .returns = 4, .flags = CALL_DECODED}, /* getpid */ \
     [187] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* sendfile */ \
-    [359] = {.event_class = 3, .returns = 3, .flags = CALL_DECODED | CALL_UNSEEN}, /* socket */ \
+    [359] = {.event_class = 3, .returns = 3, .flags = CALL_DECODED}, /* socket */ \
     [362] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* connect */ \
     [369] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* sendto */ \
     [371] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_ADDRESS_OUT | CALL_MOVES}, /* recvfrom */ \
@@ -616,7 +627,7 @@ enum syscall_number {
     [363] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* listen */ \
     [367] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* getsockname */ \
     [368] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* getpeername */ \
-    [360] = {.several = 4, .event_class = 3, .returns = 1, .special = SPECIAL_PAIR, .flags = CALL_DECODED | CALL_UNSEEN}, /* socketpair */ \
+    [360] = {.several = 4, .event_class = 3, .returns = 1, .special = SPECIAL_PAIR, .flags = CALL_DECODED}, /* socketpair */ \
     [366] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* setsockopt */ \
     [365] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED | CALL_UNSEEN}, /* getsockopt */ \
     [120] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* clone */ \
@@ -922,7 +933,7 @@ enum syscall_number {
     [453] = {.event_class = 0, .returns = 0}, /* map_shadow_stack */ \
     [454] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED | CALL_UNSEEN}, /* futex_wake */ \
     [455] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* futex_wait */ \
-    [456] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_requeue */ \
+    [456] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED | CALL_UNSEEN}, /* futex_requeue */ \
     [457] = {.event_class = 0, .returns = 0}, /* statmount */ \
     [458] = {.event_class = 0, .returns = 0}, /* listmount */ \
     [459] = {.event_class = 0, .returns = 0}, /* lsm_get_self_attr */ \
@@ -1137,142 +1148,198 @@ enum syscall_number {
             return 1; \
         if (arguments[1] == 0x2285) \
             return 2; \
-        if (arguments[1] == 0xc0585500) \
+        if (arguments[1] == 0x31d) \
+            return 2; \
+        if (arguments[1] == 0x31e) \
+            return 2; \
+        if (arguments[1] == 0x31f) \
+            return 2; \
+        if (arguments[1] == 0xc048b300) \
             return 2; \
         if (arguments[1] == 0xc0484e41) \
             return 2; \
         if (arguments[1] == 0xc0484e43) \
             return 2; \
+        if (arguments[1] == 0xc0504e47) \
+            return 2; \
+        if (arguments[1] == 0xc0504e48) \
+            return 2; \
+        if (arguments[1] == 0xc0504e49) \
+            return 2; \
+        if (arguments[1] == 0x40304e42) \
+            return 2; \
+        if (arguments[1] == 0x5412) \
+            return 2; \
+        if (arguments[1] == 0x541c) \
+            return 2; \
+        if (arguments[1] == 0xc0306201) \
+            return 2; \
+        if (arguments[1] == 0xc0186201) \
+            return 2; \
+        if (arguments[1] == 0x707) \
+            return 2; \
+        if (arguments[1] == 0x720) \
+            return 2; \
+        if (arguments[1] == 0x40489426) \
+            return 2; \
+        if (arguments[1] == 0x80809440) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x40006b00) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0xc0005500) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0xc0005502) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x8000550a) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x4000550c) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x4000550d) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x40004150) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x80004151) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x40004152) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x80004153) \
+            return 2; \
+        if (arguments[1] == 0xc028aa03) \
+            return 3; \
+        if (arguments[1] == 0xc028aa05) \
+            return 3; \
         return 0; \
     case 30: \
         if (1) \
-            return 4; \
-        return 0; \
-    case 41: \
-        if (arguments[0] == 0x10) \
-            return 7; \
-        if (arguments[0] == 0x11) \
-            return 7; \
-        if (arguments[0] == 0x28) \
-            return 7; \
-        if (arguments[0] == 0x2c) \
-            return 7; \
-        return 0; \
-    case 53: \
-        if (arguments[0] == 0x28) \
-            return 7; \
+            return 5; \
         return 0; \
     case 55: \
         if (arguments[1] == 0x6 && arguments[2] == 0x23) \
-            return 8; \
+            return 9; \
         return 0; \
     case 65: \
         if (1) \
-            return 5; \
+            return 6; \
         return 0; \
     case 101: \
         if (1) \
-            return 3; \
+            return 4; \
         return 0; \
     case 103: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 163: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 175: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 188: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
     case 189: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
     case 190: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
     case 191: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
     case 192: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
     case 193: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
     case 202: \
         if (arguments[1] == 0x1) \
-            return 6; \
+            return 7; \
+        if (arguments[1] == 0x3) \
+            return 7; \
+        if (arguments[1] == 0x4) \
+            return 7; \
+        if (arguments[1] == 0x5) \
+            return 7; \
+        if (arguments[1] == 0x7) \
+            return 7; \
+        if (arguments[1] == 0xa) \
+            return 7; \
+        if (arguments[1] == 0xc) \
+            return 7; \
         return 0; \
     case 220: \
         if (1) \
-            return 5; \
+            return 6; \
         return 0; \
     case 246: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 248: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 250: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 298: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 313: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 320: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 321: \
         if (arguments[0] == 0x1) \
-            return 10; \
+            return 11; \
         if (arguments[0] == 0x2) \
-            return 10; \
+            return 11; \
         if (arguments[0] == 0x18) \
-            return 10; \
+            return 11; \
         if (arguments[0] == 0x1a) \
-            return 10; \
+            return 11; \
         return 0; \
     case 454: \
         if ((arguments[3] & 0x80) == 0x0) \
-            return 6; \
+            return 7; \
+        return 0; \
+    case 456: \
+        if (1) \
+            return 7; \
         return 0; \
     case 463: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
     case 464: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
 
 #define UNSEEN_CASES_COMPAT \
     case 26: \
         if (1) \
-            return 3; \
+            return 4; \
         return 0; \
     case 51: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 54: \
         if (arguments[1] == 0x40049409) \
@@ -1301,120 +1368,188 @@ enum syscall_number {
             return 1; \
         if (arguments[1] == 0x2285) \
             return 2; \
-        if (arguments[1] == 0xc0585500) \
+        if (arguments[1] == 0x31d) \
+            return 2; \
+        if (arguments[1] == 0x31e) \
+            return 2; \
+        if (arguments[1] == 0x31f) \
+            return 2; \
+        if (arguments[1] == 0xc048b300) \
             return 2; \
         if (arguments[1] == 0xc0484e41) \
             return 2; \
         if (arguments[1] == 0xc0484e43) \
             return 2; \
+        if (arguments[1] == 0xc0504e47) \
+            return 2; \
+        if (arguments[1] == 0xc0504e48) \
+            return 2; \
+        if (arguments[1] == 0xc0504e49) \
+            return 2; \
+        if (arguments[1] == 0x40304e42) \
+            return 2; \
+        if (arguments[1] == 0x5412) \
+            return 2; \
+        if (arguments[1] == 0x541c) \
+            return 2; \
+        if (arguments[1] == 0xc0306201) \
+            return 2; \
+        if (arguments[1] == 0xc0186201) \
+            return 2; \
+        if (arguments[1] == 0x707) \
+            return 2; \
+        if (arguments[1] == 0x720) \
+            return 2; \
+        if (arguments[1] == 0x40489426) \
+            return 2; \
+        if (arguments[1] == 0x80809440) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x40006b00) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0xc0005500) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0xc0005502) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x8000550a) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x4000550c) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x4000550d) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x40004150) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x80004151) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x40004152) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x80004153) \
+            return 2; \
+        if (arguments[1] == 0xc028aa03) \
+            return 3; \
+        if (arguments[1] == 0xc028aa05) \
+            return 3; \
         return 0; \
     case 103: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 128: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 226: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
     case 227: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
     case 228: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
     case 229: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
     case 230: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
     case 231: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
     case 240: \
         if (arguments[1] == 0x1) \
-            return 6; \
+            return 7; \
+        if (arguments[1] == 0x3) \
+            return 7; \
+        if (arguments[1] == 0x4) \
+            return 7; \
+        if (arguments[1] == 0x5) \
+            return 7; \
+        if (arguments[1] == 0x7) \
+            return 7; \
+        if (arguments[1] == 0xa) \
+            return 7; \
+        if (arguments[1] == 0xc) \
+            return 7; \
         return 0; \
     case 283: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 286: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 288: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 336: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 350: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 357: \
         if (arguments[0] == 0x1) \
-            return 10; \
+            return 11; \
         if (arguments[0] == 0x2) \
-            return 10; \
+            return 11; \
         if (arguments[0] == 0x18) \
-            return 10; \
+            return 11; \
         if (arguments[0] == 0x1a) \
-            return 10; \
-        return 0; \
-    case 359: \
-        if (arguments[0] == 0x10) \
-            return 7; \
-        if (arguments[0] == 0x11) \
-            return 7; \
-        if (arguments[0] == 0x28) \
-            return 7; \
-        if (arguments[0] == 0x2c) \
-            return 7; \
-        return 0; \
-    case 360: \
-        if (arguments[0] == 0x28) \
-            return 7; \
+            return 11; \
         return 0; \
     case 365: \
         if (arguments[1] == 0x6 && arguments[2] == 0x23) \
-            return 8; \
+            return 9; \
         return 0; \
     case 397: \
         if (1) \
-            return 4; \
+            return 5; \
         return 0; \
     case 420: \
         if (1) \
-            return 5; \
+            return 6; \
         return 0; \
     case 422: \
         if (arguments[1] == 0x1) \
-            return 6; \
+            return 7; \
+        if (arguments[1] == 0x3) \
+            return 7; \
+        if (arguments[1] == 0x4) \
+            return 7; \
+        if (arguments[1] == 0x5) \
+            return 7; \
+        if (arguments[1] == 0x7) \
+            return 7; \
+        if (arguments[1] == 0xa) \
+            return 7; \
+        if (arguments[1] == 0xc) \
+            return 7; \
         return 0; \
     case 454: \
         if ((arguments[3] & 0x80) == 0x0) \
-            return 6; \
+            return 7; \
+        return 0; \
+    case 456: \
+        if (1) \
+            return 7; \
         return 0; \
     case 463: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
     case 464: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
 
 
@@ -1504,7 +1639,7 @@ enum syscall_number {
     [103] = {.event_class = 0, .returns = 0, .capture[1] = 30, .capture[2] = 30, .narrow = 0x1}, /* setitimer */ \
     [172] = {.event_class = 0, .returns = 4, .flags = CALL_DECODED}, /* getpid */ \
     [71] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .capture[2] = 24, .before = 0x4, .narrow = 0x3, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* sendfile */ \
-    [198] = {.event_class = 3, .returns = 3, .narrow = 0x7, .flags = CALL_DECODED | CALL_UNSEEN}, /* socket */ \
+    [198] = {.event_class = 3, .returns = 3, .narrow = 0x7, .flags = CALL_DECODED}, /* socket */ \
     [203] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED}, /* connect */ \
     [202] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .capture[2] = 23, .before = 0x4, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* accept */ \
     [206] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x29, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* sendto */ \
@@ -1516,7 +1651,7 @@ enum syscall_number {
     [201] = {.fd = 1, .event_class = 3, .returns = 1, .narrow = 0x3, .flags = CALL_DECODED}, /* listen */ \
     [204] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .capture[2] = 23, .before = 0x4, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* getsockname */ \
     [205] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .capture[2] = 23, .before = 0x4, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* getpeername */ \
-    [199] = {.several = 4, .event_class = 3, .returns = 1, .special = SPECIAL_PAIR, .capture[3] = 24, .narrow = 0x7, .flags = CALL_DECODED | CALL_UNSEEN}, /* socketpair */ \
+    [199] = {.several = 4, .event_class = 3, .returns = 1, .special = SPECIAL_PAIR, .capture[3] = 24, .narrow = 0x7, .flags = CALL_DECODED}, /* socketpair */ \
     [208] = {.fd = 1, .event_class = 3, .returns = 1, .capture[3] = 9, .narrow = 0x17, .flags = CALL_DECODED}, /* setsockopt */ \
     [209] = {.fd = 1, .event_class = 3, .returns = 1, .capture[3] = 10, .capture[4] = 23, .before = 0x10, .narrow = 0x7, .flags = CALL_DECODED | CALL_UNSEEN}, /* getsockopt */ \
     [220] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* clone */ \
@@ -1784,7 +1919,7 @@ enum syscall_number {
     [453] = {.event_class = 0, .returns = 0, .narrow = 0x4}, /* map_shadow_stack */ \
     [454] = {.event_class = 7, .returns = 0, .narrow = 0xc, .flags = CALL_DECODED | CALL_UNSEEN}, /* futex_wake */ \
     [455] = {.event_class = 7, .returns = 1, .narrow = 0x28, .flags = CALL_DECODED}, /* futex_wait */ \
-    [456] = {.event_class = 7, .returns = 0, .narrow = 0xe, .flags = CALL_DECODED}, /* futex_requeue */ \
+    [456] = {.event_class = 7, .returns = 0, .narrow = 0xe, .flags = CALL_DECODED | CALL_UNSEEN}, /* futex_requeue */ \
     [457] = {.event_class = 0, .returns = 0, .narrow = 0x8}, /* statmount */ \
     [458] = {.event_class = 0, .returns = 0, .narrow = 0x8}, /* listmount */ \
     [459] = {.event_class = 0, .returns = 0, .narrow = 0x9}, /* lsm_get_self_attr */ \
@@ -1839,7 +1974,7 @@ enum syscall_number {
     [104] = {.event_class = 0, .returns = 0}, /* setitimer */ \
     [20] = {.event_class = 0, .returns = 4, .flags = CALL_DECODED}, /* getpid */ \
     [187] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* sendfile */ \
-    [281] = {.event_class = 3, .returns = 3, .flags = CALL_DECODED | CALL_UNSEEN}, /* socket */ \
+    [281] = {.event_class = 3, .returns = 3, .flags = CALL_DECODED}, /* socket */ \
     [283] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* connect */ \
     [285] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* accept */ \
     [290] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* sendto */ \
@@ -1851,7 +1986,7 @@ enum syscall_number {
     [284] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* listen */ \
     [286] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* getsockname */ \
     [287] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* getpeername */ \
-    [288] = {.several = 4, .event_class = 3, .returns = 1, .special = SPECIAL_PAIR, .flags = CALL_DECODED | CALL_UNSEEN}, /* socketpair */ \
+    [288] = {.several = 4, .event_class = 3, .returns = 1, .special = SPECIAL_PAIR, .flags = CALL_DECODED}, /* socketpair */ \
     [294] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* setsockopt */ \
     [295] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED | CALL_UNSEEN}, /* getsockopt */ \
     [120] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* clone */ \
@@ -2143,7 +2278,7 @@ enum syscall_number {
     [453] = {.event_class = 0, .returns = 0}, /* map_shadow_stack */ \
     [454] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED | CALL_UNSEEN}, /* futex_wake */ \
     [455] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* futex_wait */ \
-    [456] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_requeue */ \
+    [456] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED | CALL_UNSEEN}, /* futex_requeue */ \
     [457] = {.event_class = 0, .returns = 0}, /* statmount */ \
     [458] = {.event_class = 0, .returns = 0}, /* listmount */ \
     [459] = {.event_class = 0, .returns = 0}, /* lsm_get_self_attr */ \
@@ -2313,27 +2448,27 @@ enum syscall_number {
 #define UNSEEN_CASES_NATIVE \
     case 5: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
     case 6: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
     case 7: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
     case 8: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
     case 9: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
     case 10: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
     case 29: \
         if (arguments[1] == 0x40049409) \
@@ -2362,118 +2497,174 @@ enum syscall_number {
             return 1; \
         if (arguments[1] == 0x2285) \
             return 2; \
-        if (arguments[1] == 0xc0585500) \
+        if (arguments[1] == 0x31d) \
+            return 2; \
+        if (arguments[1] == 0x31e) \
+            return 2; \
+        if (arguments[1] == 0x31f) \
+            return 2; \
+        if (arguments[1] == 0xc048b300) \
             return 2; \
         if (arguments[1] == 0xc0484e41) \
             return 2; \
         if (arguments[1] == 0xc0484e43) \
             return 2; \
+        if (arguments[1] == 0xc0504e47) \
+            return 2; \
+        if (arguments[1] == 0xc0504e48) \
+            return 2; \
+        if (arguments[1] == 0xc0504e49) \
+            return 2; \
+        if (arguments[1] == 0x40304e42) \
+            return 2; \
+        if (arguments[1] == 0x5412) \
+            return 2; \
+        if (arguments[1] == 0x541c) \
+            return 2; \
+        if (arguments[1] == 0xc0306201) \
+            return 2; \
+        if (arguments[1] == 0xc0186201) \
+            return 2; \
+        if (arguments[1] == 0x707) \
+            return 2; \
+        if (arguments[1] == 0x720) \
+            return 2; \
+        if (arguments[1] == 0x40489426) \
+            return 2; \
+        if (arguments[1] == 0x80809440) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x40006b00) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0xc0005500) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0xc0005502) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x8000550a) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x4000550c) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x4000550d) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x40004150) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x80004151) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x40004152) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x80004153) \
+            return 2; \
+        if (arguments[1] == 0xc028aa03) \
+            return 3; \
+        if (arguments[1] == 0xc028aa05) \
+            return 3; \
         return 0; \
     case 89: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 98: \
         if (arguments[1] == 0x1) \
-            return 6; \
+            return 7; \
+        if (arguments[1] == 0x3) \
+            return 7; \
+        if (arguments[1] == 0x4) \
+            return 7; \
+        if (arguments[1] == 0x5) \
+            return 7; \
+        if (arguments[1] == 0x7) \
+            return 7; \
+        if (arguments[1] == 0xa) \
+            return 7; \
+        if (arguments[1] == 0xc) \
+            return 7; \
         return 0; \
     case 104: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 105: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 116: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 117: \
         if (1) \
-            return 3; \
+            return 4; \
         return 0; \
     case 192: \
         if (1) \
-            return 5; \
+            return 6; \
         return 0; \
     case 193: \
         if (1) \
-            return 5; \
+            return 6; \
         return 0; \
     case 196: \
         if (1) \
-            return 4; \
-        return 0; \
-    case 198: \
-        if (arguments[0] == 0x10) \
-            return 7; \
-        if (arguments[0] == 0x11) \
-            return 7; \
-        if (arguments[0] == 0x28) \
-            return 7; \
-        if (arguments[0] == 0x2c) \
-            return 7; \
-        return 0; \
-    case 199: \
-        if (arguments[0] == 0x28) \
-            return 7; \
+            return 5; \
         return 0; \
     case 209: \
         if (arguments[1] == 0x6 && arguments[2] == 0x23) \
-            return 8; \
+            return 9; \
         return 0; \
     case 217: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 219: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 241: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 273: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 280: \
         if (arguments[0] == 0x1) \
-            return 10; \
+            return 11; \
         if (arguments[0] == 0x2) \
-            return 10; \
+            return 11; \
         if (arguments[0] == 0x18) \
-            return 10; \
+            return 11; \
         if (arguments[0] == 0x1a) \
-            return 10; \
+            return 11; \
         return 0; \
     case 294: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 454: \
         if ((arguments[3] & 0x80) == 0x0) \
-            return 6; \
+            return 7; \
+        return 0; \
+    case 456: \
+        if (1) \
+            return 7; \
         return 0; \
     case 463: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
     case 464: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
 
 #define UNSEEN_CASES_COMPAT \
     case 26: \
         if (1) \
-            return 3; \
+            return 4; \
         return 0; \
     case 51: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 54: \
         if (arguments[1] == 0x40049409) \
@@ -2502,132 +2693,200 @@ enum syscall_number {
             return 1; \
         if (arguments[1] == 0x2285) \
             return 2; \
-        if (arguments[1] == 0xc0585500) \
+        if (arguments[1] == 0x31d) \
+            return 2; \
+        if (arguments[1] == 0x31e) \
+            return 2; \
+        if (arguments[1] == 0x31f) \
+            return 2; \
+        if (arguments[1] == 0xc048b300) \
             return 2; \
         if (arguments[1] == 0xc0484e41) \
             return 2; \
         if (arguments[1] == 0xc0484e43) \
             return 2; \
+        if (arguments[1] == 0xc0504e47) \
+            return 2; \
+        if (arguments[1] == 0xc0504e48) \
+            return 2; \
+        if (arguments[1] == 0xc0504e49) \
+            return 2; \
+        if (arguments[1] == 0x40304e42) \
+            return 2; \
+        if (arguments[1] == 0x5412) \
+            return 2; \
+        if (arguments[1] == 0x541c) \
+            return 2; \
+        if (arguments[1] == 0xc0306201) \
+            return 2; \
+        if (arguments[1] == 0xc0186201) \
+            return 2; \
+        if (arguments[1] == 0x707) \
+            return 2; \
+        if (arguments[1] == 0x720) \
+            return 2; \
+        if (arguments[1] == 0x40489426) \
+            return 2; \
+        if (arguments[1] == 0x80809440) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x40006b00) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0xc0005500) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0xc0005502) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x8000550a) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x4000550c) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x4000550d) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x40004150) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x80004151) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x40004152) \
+            return 2; \
+        if ((arguments[1] & 0xc000ffff) == 0x80004153) \
+            return 2; \
+        if (arguments[1] == 0xc028aa03) \
+            return 3; \
+        if (arguments[1] == 0xc028aa05) \
+            return 3; \
         return 0; \
     case 103: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 128: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 226: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
     case 227: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
     case 228: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
     case 229: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
     case 230: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
     case 231: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
     case 240: \
         if (arguments[1] == 0x1) \
-            return 6; \
-        return 0; \
-    case 281: \
-        if (arguments[0] == 0x10) \
             return 7; \
-        if (arguments[0] == 0x11) \
+        if (arguments[1] == 0x3) \
             return 7; \
-        if (arguments[0] == 0x28) \
+        if (arguments[1] == 0x4) \
             return 7; \
-        if (arguments[0] == 0x2c) \
+        if (arguments[1] == 0x5) \
             return 7; \
-        return 0; \
-    case 288: \
-        if (arguments[0] == 0x28) \
+        if (arguments[1] == 0x7) \
+            return 7; \
+        if (arguments[1] == 0xa) \
+            return 7; \
+        if (arguments[1] == 0xc) \
             return 7; \
         return 0; \
     case 295: \
         if (arguments[1] == 0x6 && arguments[2] == 0x23) \
-            return 8; \
+            return 9; \
         return 0; \
     case 298: \
         if (1) \
-            return 5; \
+            return 6; \
         return 0; \
     case 305: \
         if (1) \
-            return 4; \
+            return 5; \
         return 0; \
     case 309: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 311: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 312: \
         if (1) \
-            return 5; \
+            return 6; \
         return 0; \
     case 347: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 364: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 379: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 386: \
         if (arguments[0] == 0x1) \
-            return 10; \
+            return 11; \
         if (arguments[0] == 0x2) \
-            return 10; \
+            return 11; \
         if (arguments[0] == 0x18) \
-            return 10; \
+            return 11; \
         if (arguments[0] == 0x1a) \
-            return 10; \
+            return 11; \
         return 0; \
     case 401: \
         if (1) \
-            return 10; \
+            return 11; \
         return 0; \
     case 420: \
         if (1) \
-            return 5; \
+            return 6; \
         return 0; \
     case 422: \
         if (arguments[1] == 0x1) \
-            return 6; \
+            return 7; \
+        if (arguments[1] == 0x3) \
+            return 7; \
+        if (arguments[1] == 0x4) \
+            return 7; \
+        if (arguments[1] == 0x5) \
+            return 7; \
+        if (arguments[1] == 0x7) \
+            return 7; \
+        if (arguments[1] == 0xa) \
+            return 7; \
+        if (arguments[1] == 0xc) \
+            return 7; \
         return 0; \
     case 454: \
         if ((arguments[3] & 0x80) == 0x0) \
-            return 6; \
+            return 7; \
+        return 0; \
+    case 456: \
+        if (1) \
+            return 7; \
         return 0; \
     case 463: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
     case 464: \
         if (1) \
-            return 9; \
+            return 10; \
         return 0; \
 
 

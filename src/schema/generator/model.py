@@ -464,4 +464,4 @@ def load():
     enums, errors = read_enums(), load_toml(ROOT / "errors.toml")
     classes = next(e for e in enums if e.name == "class").values
     return Schema(enums, records, syscalls, read_columns(records), read_tables(), errors["errors"],
-                  read_would_wait(errors["would_wait"], errors["errors"], classes), flags, Moves(syscalls))
+                  read_would_wait(errors["would_wait"], errors["errors"], classes), flags, Moves(syscalls, flags))

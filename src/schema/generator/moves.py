@@ -22,6 +22,7 @@ class Unseen:
     reason: str
     always: bool
     calls: list[tuple[str, list[Condition]]]
+    families: list[int]  # of sockets
 
 
 def parse_condition(text):
@@ -38,9 +39,9 @@ def parse_call(text):
 
 
 class Moves:
-    def __init__(self, syscalls):
+    def __init__(self, syscalls, flags):
         data = load_toml(ROOT / "moves.toml")
-        self.unseen = [Unseen(name, group["reason"], group.get("always", False), [parse_call(c) for c in group["calls"]])
+        self.unseen = [Unseen(name, group["reason"], group.get("always", False), [parse_call(c) for c in group.get("calls", [])], group.get("families", []))
                        for name, group in data["unseen"].items()]
         self.told = [group for group in self.unseen if not group.always]  # those that the kernel's programs tell of, by number from 1
         self.answers = {call.name: "seen" for call in syscalls if call.transfer}
@@ -56,12 +57,20 @@ class Moves:
             raise SchemaError(f"moves: there is no call {', '.join(sorted(unknown))}")
         if silent := names - self.answers.keys():
             raise SchemaError(f"moves: which bytes can {', '.join(sorted(silent))} move?")
+        self.check_commands(data, next(s for s in flags if "ioctl_command" in s.types).values)
 
     def answer(self, name, what):
         """A call may be in two groups by different conditions; then its answer is the first."""
         known = self.answers.setdefault(name, what)
         if known != what and (known in ("seen", "nothing") or what in ("seen", "nothing")):
             raise SchemaError(f"moves: {name} is {known} and {what}")
+
+    def check_commands(self, data, commands):
+        grouped = {name for name, number in commands for group in self.unseen for call, conditions in group.calls
+                   if call == "ioctl" and all((number & c.mask if c.mask else number) == c.value for c in conditions)}
+        answers = sorted([*grouped, *data["changes"]["ioctl"], *data["nothing"]["ioctl"]])
+        if answers != sorted(name for name, _ in commands):
+            raise SchemaError(f"moves: the commands of ioctl that have one answer are {', '.join(answers)}")
 
     def is_told(self, name):
         return any(name == call for group in self.told for call, _ in group.calls)
@@ -74,7 +83,9 @@ def c_condition(condition):
 
 def bpf_move_groups(schema):
     return ("/* Which calls move bytes that no event tells, see moves.toml: the group, from 1. */\n"
-            f"#define UNSEEN_GROUPS {len(schema.moves.told)}\n")
+            f"#define UNSEEN_GROUPS {len(schema.moves.told)}\n\n"
+            "/* Cases by the family of a socket. */\n#define UNSEEN_FAMILIES \\\n"
+            + "".join(f"    case {family}: \\\n        return {i + 1}; \\\n" for i, group in enumerate(schema.moves.told) for family in group.families))
 
 
 def bpf_moves(schema, abis):

@@ -46,6 +46,7 @@ struct ExtentPool {
     std::uint64_t forgotten = 0;  // extents
     std::uint64_t crowded_out =
         0;  // acts beyond kOthersMax that overlapped in time with all others that own the bytes
+    std::uint64_t cut_ns = 0;  // when a file was last cut of which nobody knows which one it was
     ExtentStore* store = nullptr;
 };
 

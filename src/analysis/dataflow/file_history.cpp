@@ -131,6 +131,7 @@ void FileHistory::read(const Act& act, std::uint64_t bytes, std::vector<Flow>& f
     extents_.each(
         act.offset, end, [&](std::uint64_t first, std::uint64_t last, const Extent& extent) {
             const bool certain = extent.others == nullptr && extent.act.end_ns <= act.start_ns &&
+                                 pool_.cut_ns <= extent.act.start_ns &&
                                  !is_being_written(act.event, first, last);
             flows.push_back(flow_between(extent.act, act, first, last, FlowRule::kFile, certain));
             for (const Act& other : owners_besides(extent)) {

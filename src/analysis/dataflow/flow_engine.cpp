@@ -205,6 +205,10 @@ std::uint64_t FlowEngine::put(const Operation& operation, std::vector<Flow>& flo
 }
 
 void FlowEngine::cut(const Operation& operation) {
+    if (operation.to.object == 0) {
+        pool_.cut_ns = std::max(pool_.cut_ns, operation.end_ns);
+        return;
+    }
     const auto file = files_.find(operation.to.object);
     if (file == files_.end()) {
         return;

@@ -61,6 +61,19 @@ TEST(FileFlow, what_was_cut_is_gone) {
     EXPECT_EQ(flows.text(), "1→4 file 0+50 certain\n3→4 file 80+10 certain\n");
 }
 
+TEST(FileFlow, what_was_there_before_an_unknown_file_was_cut_is_likely) {
+    Flows flows;
+    flows.add(write_of(1, file(7, 0), 100));
+    flows.add(read_of(2, file(7, 0), 10));
+    flows.add(cut_of(3, 0, 0, UINT64_MAX));
+    flows.add(write_of(4, file(7, 50), 50));
+    flows.add(read_of(5, file(7, 0), 100));
+    EXPECT_EQ(flows.text(),
+              "1→2 file 0+10 certain\n"
+              "1→5 file 0+50 likely\n"
+              "4→5 file 50+50 certain\n");
+}
+
 TEST(FileFlow, a_position_that_others_may_have_moved_is_likely) {
     Flows flows;
     flows.add(write_of(1, uncertain(file(7, 0)), 10));

@@ -81,9 +81,11 @@ struct Operation {
     bool unfinished = false;                   // how much it moved is not known
     Side from;
     Side to;
-    std::span<const Anchor> anchors;           // by position
-    std::span<const DyeMark> dyes;             // by position
-    std::uint64_t cut_begin = 0, cut_end = 0;  // bytes of the file `to` that are gone
+    std::span<const Anchor> anchors;  // by position
+    std::span<const DyeMark> dyes;    // by position
+    std::uint64_t
+        cut_begin = 0,
+        cut_end = 0;  // bytes of the file `to` that are gone; object 0: nobody knows of which file
 };
 
 // A process remembers what its parent knew when it was made.

@@ -62,11 +62,11 @@ items AS (SELECT h.host_index, h.handle_id, h.object_id,
 -- statement named: CTEs up to `named`: one row per call or part that moves bytes or cuts a file, and per range that an ioctl changed. open cuts what was in a file that is empty afterwards; fallocate may punch
 -- holes, and in 32-bit programs has each of its numbers in two registers, as ftruncate64 has. A call `empties` a pipe or unix socket if the kernel saw nothing left in it, if it got less than it asked for,
 -- or, which is all that a row with `found_nothing` is there for, EAGAIN, or a poll or select that had nothing to read of it; messages may end where descriptors come with them, and packets of a pipe (O_DIRECT) where they end.
--- What msgrcv only looks at (MSG_COPY, 16384) is none. What is read in the memory of another process (`by_other`) was given by that one, which made no call: it is told so, by the same event.
+-- A path that truncate was given may have led to a file that nobody knows: it has no object. What msgrcv only looks at (MSG_COPY, 16384) is none. What is read in the memory of another process (`by_other`) was given by that one, which made no call: it is told so, by the same event.
 @moves_items,
 calls AS (SELECT abi, number, name, starts_with(name, 'mq_timed') OR name IN ('msgsnd', 'msgrcv') AS is_queue, name IN ('recvmsg', 'recvmmsg') AS is_messages, name IN ('process_vm_readv', 'process_vm_writev') AS is_memory, transfer, message_flags_at, cuts FROM internal.syscalls WHERE transfer IS NOT NULL OR cuts IS NOT NULL),
 moved AS (
-  SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.handle_id, e.handle2_id, e.target_start_ns, e.target_tid, k.is_memory, false AS by_other, k.is_queue,
+  SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, CASE WHEN NOT e.names_base THEN e.handle_id END AS handle_id, e.handle2_id, e.target_start_ns, e.target_tid, k.is_memory, false AS by_other, k.is_queue,
     CASE WHEN k.is_queue AND e.handle_id IS NULL THEN e.argument0 END AS msqid, m.type AS message_type, m.ipc_namespace, m.left_over,
     _transfer(k.transfer, e.open_flags, _message_flags(k.message_flags_at, e.argument2, e.argument3)) AS transfer, k.cuts, k.abi << 16 | k.number AS call,
     e.bytes, e.result, e.state = {state.unfinished} AS unfinished,
@@ -79,7 +79,7 @@ moved AS (
       WHEN 'allocate_split' THEN e.argument2 | (e.argument3 << 32) END AS hole_begin,
     CASE k.cuts WHEN 'allocate' THEN e.argument3 WHEN 'allocate_split' THEN e.argument4 | (e.argument5 << 32) END AS hole_bytes
   FROM internal.lone_calls e JOIN calls k ON k.abi = e.abi AND k.number = e.syscall LEFT JOIN queue_messages m USING (host_index, cpu, sequence)
-  WHERE NOT e.names_base AND NOT (k.name = 'msgrcv' AND e.argument4 & 16384 <> 0) AND CASE WHEN k.is_queue THEN e.result >= 0 OR e.state = {state.unfinished} WHEN k.cuts IS NULL THEN e.bytes > 0 OR e.state = {state.unfinished} OR e.result = -{errors.EAGAIN} WHEN k.cuts = 'open' THEN e.result >= 0 AND e.object_size = 0
+  WHERE (NOT e.names_base OR k.cuts IN ('truncate', 'truncate_split')) AND NOT (k.name = 'msgrcv' AND e.argument4 & 16384 <> 0) AND CASE WHEN k.is_queue THEN e.result >= 0 OR e.state = {state.unfinished} WHEN k.cuts IS NULL THEN e.bytes > 0 OR e.state = {state.unfinished} OR e.result = -{errors.EAGAIN} WHEN k.cuts = 'open' THEN e.result >= 0 AND e.object_size = 0
     ELSE e.result = 0 AND (k.cuts IN ('truncate', 'truncate_split') OR e.argument1 <> 0) END
   UNION ALL BY NAME
   SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.handle_id,

@@ -109,7 +109,8 @@ bool CallText::print_messages(std::string& out, std::size_t index) const {
     if (!detail_.verbose || (!inward && failed())) {
         return false;
     }
-    const std::size_t begin = out.size(), count = value(index + 1);
+    const std::size_t begin = out.size(),
+                      count = inward ? value(index + 1) : std::min(value(index + 1), moved());
     std::size_t shown = 0;
     out.push_back('[');
     for (; shown < std::min(count, limits_.items_max); ++shown) {
@@ -132,7 +133,7 @@ bool CallText::print_messages(std::string& out, std::size_t index) const {
             limits_);
         out.append(bytes ? fmt::format(", msg_len={}}}", *bytes) : "}");
     }
-    end_array(out, shown > 0, shown < (inward ? count : std::min(count, moved())));
+    end_array(out, shown > 0, shown < count);
     if (shown == 0 && count > 0) {
         out.resize(begin);
     }

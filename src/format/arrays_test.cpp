@@ -88,6 +88,18 @@ TEST(Arrays, of_messages_have_a_length_each) {
         R"(msg_iov=[{iov_base="abc", iov_len=3}], msg_iovlen=1, msg_controllen=0, msg_flags=0}, )"
         R"(msg_len=3}, {msg_hdr={msg_name=NULL, msg_namelen=0, msg_iov=[{iov_base="de", )"
         R"(iov_len=2}], msg_iovlen=1, msg_controllen=0, msg_flags=0}}], 2, 0) = 1)");
+    EXPECT_EQ(
+        Call("recvmmsg")
+            .arguments({3, 0x7000, 2, 0, 0})
+            .result(1)
+            .structure(kFirst | PREVIEW_AFTER | PREVIEW_CONTROL, bytes_of(3))
+            .structure(kFirst, message(0, 3))
+            .parts(kFirst, {"abc"})
+            .structure(kSecond, message(0, 2))
+            .line(kTight),
+        R"(recvmmsg(3, [{msg_hdr={msg_name=NULL, msg_namelen=0, )"
+        R"(msg_iov=[{iov_base="abc", iov_len=3}], msg_iovlen=1, msg_controllen=0, msg_flags=0}, )"
+        R"(msg_len=3}], 2, 0, NULL) = 1)");
     EXPECT_EQ(Call("recvmmsg").arguments({3, 0x7000, 2, 0, 0}).result(-9).line(kTight),
               "recvmmsg(3, 0x7000, 2, 0, NULL) = -1 EBADF (Bad file descriptor)");
 }

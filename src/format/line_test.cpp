@@ -375,6 +375,12 @@ TEST(Line, shows_structures_that_came_with_the_event) {
                   .structure(0, bytes_of(std::array{3, 4}))
                   .line(),
               "pipe2([3, 4], O_CLOEXEC)                = 0");
+    EXPECT_EQ(Call("pipe2")
+                  .arguments({0x7ffd0000, 02000001})
+                  .structure(0, bytes_of(std::array{77, 78}))
+                  .result(-22)
+                  .line(kTight),
+              "pipe2(0x7ffd0000, O_CLOEXEC|0x1) = -1 EINVAL (Invalid argument)");
     EXPECT_EQ(Call("openat2")
                   .arguments({kAtFdcwd, 0x7000, 0x8000, 24})
                   .result(3)

@@ -31,7 +31,7 @@ struct Structure {
 };
 
 constexpr std::array kStructures{
-    Structure{"fd_pair", append_int_pair, false},
+    Structure{"fd_pair", append_int_pair, true},
     Structure{"rlimit_in", append_rlimit, false},
     Structure{"rlimit_out", append_rlimit, true},
     Structure{"sigaction_in", append_signal_action, false},
@@ -138,7 +138,9 @@ bool CallText::print_structure(std::string& out, std::size_t index) const {
     if (type == "siginfo_out") return !failed() && append_siginfo(out, *bytes, limits_.pids);
     if (type == "capability_header") return append_capability_header(out, *bytes, limits_);
     if (type == "epoll_event") return append_epoll_event(out, *bytes, limits_);
-    if (type == "clone_args") return append_clone_args(out, *bytes, event_.result, limits_);
+    if (type == "clone_args") {
+        return append_clone_args(out, bytes->substr(0, value(index + 1)), event_.result, limits_);
+    }
     if (type == "flock_in") return append_flock(out, *bytes, false, limits_);
     if (type == "flock_out") return !failed() && append_flock(out, *bytes, true, limits_);
     if (type == "wait_status") return event_.result > 0 && append_wait_status(out, *bytes);

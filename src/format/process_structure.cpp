@@ -87,7 +87,7 @@ bool append_clone_args(std::string& out,
     if ((args.flags & CLONE_SETTLS) != 0) {
         print(out, ", tls={}", pointer_text(args.tls));
     }
-    if ((args.flags & CLONE_INTO_CGROUP) != 0) {
+    if ((args.flags & CLONE_INTO_CGROUP) != 0 && bytes.size() >= CLONE_ARGS_SIZE_VER2) {
         print(out, ", cgroup={}", args.cgroup);
     }
     out.push_back('}');

@@ -57,6 +57,18 @@ TEST(Structures, of_new_tasks) {
               "clone3({flags=CLONE_VM|CLONE_SETTLS|CLONE_PARENT_SETTID, parent_tid=0x20, "
               "exit_signal=0, stack=0x30, stack_size=0x40, tls=0x50} => {parent_tid=[4712]}, 88) "
               "= 4712");
+    const auto with_size = [&](std::uint64_t size) {
+        return Call("clone3")
+            .arguments({0x1000, size})
+            .result(-22)
+            .structure(0, bytes_of(std::array<std::uint64_t, 11>{CLONE_INTO_CGROUP, 0, 0, 0, 9}))
+            .line(kTight);
+    };
+    EXPECT_EQ(with_size(8), "clone3(0x1000, 8) = -1 EINVAL (Invalid argument)");
+    EXPECT_EQ(
+        with_size(64),
+        "clone3({flags=CLONE_INTO_CGROUP, exit_signal=SIGKILL, stack=NULL, stack_size=0}, 64) = "
+        "-1 EINVAL (Invalid argument)");
     const std::initializer_list<std::uint64_t> registers{
         CLONE_CHILD_SETTID | CLONE_SETTLS | 17, 0, 0x1000, 0x2000, 0x3000};
     EXPECT_EQ(Call("clone").arguments(registers).result(5).line(kTight),

@@ -147,12 +147,12 @@ TEST_F(Descriptor, what_has_no_file_has_a_readable_name) {
         inotify_init1 file =11 fd=11 #9 anonymous [anon_inodefs] anon_inode:inotify O_RDONLY|O_NONBLOCK {"flags":"IN_NONBLOCK"}
         inotify_init file =12 fd=12 #10 anonymous [anon_inodefs] anon_inode:inotify O_RDONLY
         memfd_create file =13 fd=13 #11 file [tmpfs] memfd:cache O_RDWR size=0 {"uname":"cache","flags":"MFD_CLOEXEC"}
-        inotify_add_watch file =1 fd=11 #9 anonymous [anon_inodefs] anon_inode:inotify O_RDONLY|O_NONBLOCK => ~/ {"mask":"IN_CREATE|IN_DELETE"}
+        inotify_add_watch file =1 fd=11 #9 anonymous [anon_inodefs] anon_inode:inotify O_RDONLY|O_NONBLOCK => #12 ~ {"mask":"IN_CREATE|IN_DELETE"}
         write file =8 fd=3 #1 anonymous [anon_inodefs] anon_inode:[eventfd] O_RDWR 8/8 {"count":8}
         read file =8 fd=5 #3 anonymous [anon_inodefs] anon_inode:[eventfd] O_RDWR 8/8 {"count":8}
         write file =3 fd=13 #11 file [tmpfs] memfd:cache O_RDWR @0 size=3 3/3 {"count":3}
         getpid other =p1
-        pidfd_open process =14 fd=14 #12 anonymous [pidfs] pidfd:[N] O_RDWR target=p1 {"pid":p1,"flags":"0"}
+        pidfd_open process =14 fd=14 #13 anonymous [pidfs] pidfd:[N] O_RDWR target=p1 {"pid":p1,"flags":"0"}
         read file =EAGAIN fd=8 #6 anonymous [anon_inodefs] anon_inode:[timerfd] O_RDWR|O_NONBLOCK -/8 {"count":8}
     )"));
 }

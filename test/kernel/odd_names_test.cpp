@@ -141,6 +141,22 @@ TEST_F(OddNames, a_rename_keeps_the_object_and_its_new_path_counts) {
     )"));
 }
 
+TEST_F(OddNames, of_two_that_are_exchanged_both_are_seen) {
+    make_file("a", "");
+    make_file("b", "");
+    const Trace trace = record([&] {
+        REQUIRE(open(at("a").c_str(), O_RDONLY) >= 0);
+        REQUIRE(open(at("b").c_str(), O_RDONLY) >= 0);
+        REQUIRE(renameat2(AT_FDCWD, at("a").c_str(), AT_FDCWD, at("b").c_str(), RENAME_EXCHANGE) ==
+                0);
+    });
+    const std::vector<Touched> touched = trace.only("renameat2").touched();
+    EXPECT_EQ(trace.only("renameat2").object_id(), trace.nth("openat", 0).object_id());
+    ASSERT_EQ(touched.size(), 1u);
+    EXPECT_EQ(touched[0].role, schema::EventRole::kExchanged);
+    EXPECT_EQ(touched[0].object->object_id, trace.nth("openat", 1).object_id());
+}
+
 TEST_F(OddNames, hard_links_are_one_object_with_several_names) {
     NEEDS_OLD_CALLS();
     make_file("a", "");

@@ -227,18 +227,24 @@ static __always_inline bool fill_found(struct scratch *scratch, const volatile s
 	return true;
 }
 
-/* rename, link: under its second name the object is known from now on, and with RENAME_EXCHANGE another one under the first. */
+/*
+ * rename, link: under its second name the object is known from now on, and with RENAME_EXCHANGE another one under the first.
+ * inotify_add_watch: what it watches.
+ */
 static __always_inline bool fill_named(struct scratch *scratch, const volatile struct syscall_shape *shape, enum path_kind kind,
 				       __u32 at)
 {
 	struct syscall_event *event = &scratch->event;
 
+	bool watches = shape->fd;
+
 	if (!finds_objects() || kind < PATH_RELATIVE || event->result < 0 ||
-	    (shape->special != SPECIAL_LINK && shape->special != SPECIAL_RENAME))
+	    (shape->special != SPECIAL_LINK && shape->special != SPECIAL_RENAME && !watches))
 		return false;
 	if (shape->special == SPECIAL_RENAME)
 		see_attached(scratch, 0, shape->dirfd ? argument(event, shape->dirfd) : AT_FDCWD, false);
-	if (!see_attached(scratch, at, shape->dirfd2 ? argument(event, shape->dirfd2) : AT_FDCWD, false))
+	if (!see_attached(scratch, at, shape->dirfd2 ? argument(event, shape->dirfd2) : AT_FDCWD,
+			  watches && !(event->arguments[2] & IN_DONT_FOLLOW)))
 		return false;
 	take_seen(scratch, true);
 	return true;

@@ -66,9 +66,9 @@ static __always_inline void prepare_names(struct scratch *scratch, struct task_s
 		return;
 	shape = shape_of(state->syscall >> ABI_SHIFT, state->syscall & NUMBER_MAX);
 	/* what is at the second one gets its name while it has it; of mounts it stays */
-	if (shape->path2 && see_argument(scratch, state, shape->path2, shape->dirfd2, !shape->keeps_link) && shape->keeps_link &&
-	    !exchanges(state, shape)) {
-		keep_removed(scratch, state);
+	if (shape->path2 && see_argument(scratch, state, shape->path2, shape->dirfd2, !shape->keeps_link) && shape->keeps_link) {
+		if (!exchanges(state, shape))
+			keep_removed(scratch, state);
 		state->replaced_id = scratch->seen.handle_id;
 		replaced = scratch->seen.inode;
 	}
@@ -81,12 +81,14 @@ static __always_inline void prepare_names(struct scratch *scratch, struct task_s
 		keep_removed(scratch, state);
 }
 
-/* What the new name stood for. */
+/* What the new name stood for; with RENAME_EXCHANGE it has the old one now. */
 static __always_inline void follow_rename(struct scratch *scratch)
 {
 	struct task_state *state = state_of(this_task());
+	bool exchanged;
 
 	if (!state || scratch->event.result < 0 || scratch->event.present & SYSCALL_HAS_ENTRY_MISSED || !state->replaced_id)
 		return;
-	touch(scratch, EVENT_ROLE_REPLACED, -1, state->replaced_id, 0);
+	exchanged = exchanges(state, shape_of(state->syscall >> ABI_SHIFT, state->syscall & NUMBER_MAX));
+	touch(scratch, exchanged ? EVENT_ROLE_EXCHANGED : EVENT_ROLE_REPLACED, -1, state->replaced_id, 0);
 }

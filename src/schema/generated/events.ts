@@ -37,7 +37,7 @@ export type DyeForm = "plain" | "nocase" | "base64_0" | "base64_1" | "base64_2" 
 export type CongestionState = "open" | "disorder" | "cwr" | "recovery" | "loss";
 
 /** how an event touched one of several objects */
-export type EventRole = "poll" | "passed" | "closed" | "submitted" | "created" | "read_locked" | "write_locked" | "unlocked" | "message" | "replaced" | "changed" | "copied";
+export type EventRole = "poll" | "passed" | "closed" | "submitted" | "created" | "read_locked" | "write_locked" | "unlocked" | "message" | "replaced" | "changed" | "copied" | "exchanged";
 
 /** what says that bytes went from one event to another */
 export type FlowRule = "tcp" | "pipe" | "unix" | "file" | "hash" | "process" | "anchor" | "dye" | "udp" | "queue";

@@ -806,9 +806,9 @@ retransmissions|segments|into which they were cut
 retransmissions|missed_segments|of the same socket, before this: the kernel counted them, and no row tells of them
 retransmissions|tcp_flag|SYN, FIN; NULL of plain bytes
 retransmissions|congestion_state|of the socket then: loss: a timer ran out; recovery: acknowledgements told; open, disorder: a probe, for the end was not acknowledged in time; cwr
-event_objects|~|events that touched several objects: poll sets, passed descriptors, close_range; the bytes that fcntl locked; the messages of queues; what rename replaced; what ioctl changed (FICLONE, FS_IOC_ZERO_RANGE and others), and of what it made it
+event_objects|~|events that touched several objects: poll sets, passed descriptors, close_range; the bytes that fcntl locked; the messages of queues; what rename replaced, or exchanged; what ioctl changed (FICLONE, FS_IOC_ZERO_RANGE and others), and of what it made it
 event_objects|event_id|event
-event_objects|role|poll, passed, closed, submitted, created, read_locked, write_locked, unlocked, message, replaced, changed, copied
+event_objects|role|poll, passed, closed, submitted, created, read_locked, write_locked, unlocked, message, replaced, changed, copied, exchanged
 event_objects|object_id|object
 event_objects|path|its name
 event_objects|fd|descriptor

@@ -158,6 +158,7 @@ enum event_role {
     EVENT_ROLE_REPLACED = 9,
     EVENT_ROLE_CHANGED = 10,
     EVENT_ROLE_COPIED = 11,
+    EVENT_ROLE_EXCHANGED = 12,
 };
 
 /* what says that bytes went from one event to another */

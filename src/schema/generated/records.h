@@ -160,6 +160,7 @@ enum class EventRole : std::uint8_t {
     kReplaced = 9,
     kChanged = 10,
     kCopied = 11,
+    kExchanged = 12,
 };
 
 // what says that bytes went from one event to another

@@ -59,7 +59,7 @@ CREATE OR REPLACE MACRO _attachment_name(v) AS ([NULL, 'path', 'path2', 'address
 CREATE OR REPLACE MACRO _content_level_name(v) AS (['none', 'hash', 'anchors', 'bytes'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _dye_form_name(v) AS (['plain', 'nocase', 'base64_0', 'base64_1', 'base64_2', 'hex', 'utf16le', 'url', 'json'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _congestion_state_name(v) AS (['open', 'disorder', 'cwr', 'recovery', 'loss'])[v::INTEGER + 1];
-CREATE OR REPLACE MACRO _event_role_name(v) AS (['poll', 'passed', 'closed', 'submitted', 'created', 'read_locked', 'write_locked', 'unlocked', 'message', 'replaced', 'changed', 'copied'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _event_role_name(v) AS (['poll', 'passed', 'closed', 'submitted', 'created', 'read_locked', 'write_locked', 'unlocked', 'message', 'replaced', 'changed', 'copied', 'exchanged'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _flow_rule_name(v) AS (['tcp', 'pipe', 'unix', 'file', 'hash', 'process', 'anchor', 'dye', 'udp', 'queue'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _certainty_name(v) AS (['possible', 'likely', 'certain'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _item_kind_name(v) AS (['event', 'object'])[v::INTEGER + 1];
@@ -99,9 +99,9 @@ CREATE OR REPLACE MACRO _event_id(host_index, cpu, sequence) AS (host_index::UBI
 CREATE OR REPLACE MACRO _stack_id(host_index, stack_id) AS (host_index::UBIGINT << 32) | stack_id::UBIGINT;
 -- A task is (start, pid): 67 ms units of boot time and 22 bits of pid; a pid does not come round in 67 ms.
 CREATE OR REPLACE MACRO _task_id(host_index, start_ns, pid) AS
-    (host_index::UBIGINT << 54) | (((start_ns >> 26) & 4294967295::UBIGINT) << 22) | pid::UBIGINT;
 )dyetrace"
-    R"dyetrace(-- A process or thread, as the first host of its kernel calls it.
+    R"dyetrace(    (host_index::UBIGINT << 54) | (((start_ns >> 26) & 4294967295::UBIGINT) << 22) | pid::UBIGINT;
+-- A process or thread, as the first host of its kernel calls it.
 CREATE OR REPLACE MACRO _of_kernel(id, kernel) AS (kernel::UBIGINT << 54) | (id::UBIGINT & 18014398509481983::UBIGINT);
 -- The memory of a process, as flows know an object: its number with a bit that no id of an object has.
 -- A queue of System V, as an object that flows go through: the kernel has no file for it.
@@ -211,10 +211,10 @@ CREATE OR REPLACE MACRO _argument_text(kind, s, v) AS CASE
     ELSE v::VARCHAR END;
 -- `c` is what a command says of the argument after it.
 CREATE OR REPLACE MACRO _chosen_text(c, v) AS CASE WHEN c IS NULL THEN v::VARCHAR WHEN c.kind <> '' THEN _argument_text(c.kind, c.words, v) END;
--- Most calls have numbers only. What a command says of the argument after it, and strings beside the registers, are made once for a
--- row: inside the lambda each argument would pay for them.
 )dyetrace"
-    R"dyetrace(CREATE OR REPLACE MACRO _number_texts(labels, types, sets, numbers) AS '{' || coalesce(array_to_string(list_transform(numbers,
+    R"dyetrace(-- Most calls have numbers only. What a command says of the argument after it, and strings beside the registers, are made once for a
+-- row: inside the lambda each argument would pay for them.
+CREATE OR REPLACE MACRO _number_texts(labels, types, sets, numbers) AS '{' || coalesce(array_to_string(list_transform(numbers,
     lambda v, i: labels[i] || _argument_text(types[i], sets[i], v)), ','), '') || '}';
 CREATE OR REPLACE MACRO _given_texts(choices, command, v, name, name2) AS {
     'chosen': CASE WHEN choices IS NOT NULL THEN _chosen_text(choices[command & 4294967295::UBIGINT], v) END,
@@ -333,11 +333,11 @@ FROM handle h JOIN objects o ON o.host_index = h.host_index AND o.device IS NOT 
 LEFT JOIN ends s ON s.host_index = h.host_index AND s.handle_id = h.handle_id;
 
 -- What each process is called, without its host: as the program that it ran last was called, and where several of a host ran it with different arguments by some of those too. `exe`: that program.
-CREATE OR REPLACE VIEW internal.process_labels AS
+)dyetrace"
+    R"dyetrace(CREATE OR REPLACE VIEW internal.process_labels AS
 WITH processes AS (
     SELECT process_id, any_value(host_index) AS host_index, any_value(pid) AS pid, arg_max(exe, valid_from_ns) AS exe,
-)dyetrace"
-    R"dyetrace(           coalesce(arg_max(comm, valid_from_ns) FILTER (tid = pid), arg_max(comm, valid_from_ns)) AS comm, list(DISTINCT comm) FILTER (tid = pid) AS comms
+           coalesce(arg_max(comm, valid_from_ns) FILTER (tid = pid), arg_max(comm, valid_from_ns)) AS comm, list(DISTINCT comm) FILTER (tid = pid) AS comms
     FROM internal.contexts GROUP BY process_id),
 commands AS (
     SELECT _task_id(host_index, process_start_ns, pid) AS process_id, arg_max(command, valid_from_ns) AS command
@@ -582,7 +582,7 @@ COMMENT ON VIEW objects IS 'what events acted on: one row per object, whatever i
 COMMENT ON VIEW object_names IS 'names that objects had, and from when to when they were seen';
 COMMENT ON VIEW sockets IS 'ends of sockets, a row per change';
 COMMENT ON VIEW retransmissions IS 'what TCP sent again, once each time, of sockets on which a recorded process made a call';
-COMMENT ON VIEW event_objects IS 'events that touched several objects: poll sets, passed descriptors, close_range; the bytes that fcntl locked; the messages of queues; what rename replaced; what ioctl changed (FICLONE, FS_IOC_ZERO_RANGE and others), and of what it made it';
+COMMENT ON VIEW event_objects IS 'events that touched several objects: poll sets, passed descriptors, close_range; the bytes that fcntl locked; the messages of queues; what rename replaced, or exchanged; what ioctl changed (FICLONE, FS_IOC_ZERO_RANGE and others), and of what it made it';
 COMMENT ON VIEW probes IS 'places that were watched besides system calls (record --probe); events of kind probe have their names';
 COMMENT ON VIEW stacks IS 'how control came to where a probe fired (record --probe … --stacks), folded as flame graphs take it: the outermost function first';
 COMMENT ON VIEW dyes IS 'texts that were looked for (record --dye); the text itself is not in the trace';

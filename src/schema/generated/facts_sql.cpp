@@ -55,6 +55,33 @@ FROM handle h JOIN objects o ON o.host_index = h.host_index AND o.device IS NOT 
     AND o.generation IS NOT DISTINCT FROM h.generation AND o.serial IS NOT DISTINCT FROM h.serial
 LEFT JOIN ends s ON s.host_index = h.host_index AND s.handle_id = h.handle_id;
 
+-- Names that objects were seen under or must have had: below a directory that has another name from some moment on, through the same mount, all had another one from then on, unless they were unlinked
+-- or had moved away before. `until_ns`: when the name was lost.
+CREATE OR REPLACE VIEW internal.names AS
+WITH RECURSIVE seen AS (SELECT host_index, mount_id, object_id, path, object_type, unlinked, valid_from_ns, handle_id FROM internal.handles WHERE path IS NOT NULL),
+moved AS (
+    SELECT host_index, mount_id, path AS folder, path_then AS folder_then, moved_ns
+    FROM (SELECT *, lead(path) OVER later AS path_then, lead(valid_from_ns) OVER later AS moved_ns FROM seen WHERE object_type = 'directory' AND starts_with(path, '/') AND NOT unlinked
+          WINDOW later AS (PARTITION BY object_id, mount_id ORDER BY valid_from_ns, handle_id))
+    WHERE path_then <> path),
+lost AS (
+    SELECT s.object_id, s.mount_id, s.path, e.start_ns AS lost_ns
+    FROM internal.raw_syscall_event e JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall JOIN seen s ON s.host_index = e.host_index AND s.handle_id = e.handle_id
+    WHERE k.name IN ('unlink', 'unlinkat', 'rmdir') AND e.result >= 0 AND NOT e.names_base AND (SELECT count(*) FROM moved) > 0),
+names AS (
+    SELECT s.host_index, s.mount_id, s.object_id, s.path, s.unlinked, s.valid_from_ns, least(any_value(s.next_ns), min(l.lost_ns)) AS until_ns
+    FROM (SELECT *, lead(valid_from_ns) OVER (PARTITION BY object_id, mount_id ORDER BY valid_from_ns, handle_id) AS next_ns FROM seen) s
+    LEFT JOIN lost l ON l.object_id = s.object_id AND l.mount_id IS NOT DISTINCT FROM s.mount_id AND l.path = s.path AND l.lost_ns >= s.valid_from_ns
+    GROUP BY ALL
+    UNION ALL
+    SELECT n.host_index, n.mount_id, n.object_id, arg_min(m.folder_then || substr(n.path, length(m.folder) + 1), m.moved_ns), n.unlinked, min(m.moved_ns), n.until_ns
+    FROM (SELECT *, unnest(_folders_of(path)) AS folder FROM names WHERE NOT unlinked) n
+    JOIN moved m ON m.host_index = n.host_index AND m.mount_id IS NOT DISTINCT FROM n.mount_id AND m.folder = n.folder
+    WHERE m.moved_ns > n.valid_from_ns AND (n.until_ns IS NULL OR m.moved_ns < n.until_ns)
+    GROUP BY n.host_index, n.mount_id, n.object_id, n.path, n.unlinked, n.valid_from_ns, n.until_ns)
+SELECT host_index, object_id, path, mount_id, min(valid_from_ns) AS valid_from_ns, min(valid_from_ns) FILTER (starts_with(path, '/') AND NOT unlinked) AS taken_ns, max(valid_from_ns) AS last_ns
+FROM names GROUP BY host_index, object_id, path, mount_id;
+
 -- What each process is called, without its host: as the program that it ran last was called, and where several of a host ran it with different arguments by some of those too. `exe`: that program.
 CREATE OR REPLACE VIEW internal.process_labels AS
 WITH processes AS (
@@ -100,7 +127,8 @@ wakes AS (
   FROM internal.raw_syscall_event e JOIN own ON is_futex AND own.result = 0 AND e.host_index = own.host_index AND e.argument0 = own.argument0 AND e.start_ns <= own.end_ns
   JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id AND c.process_id = own.process_id AND c.thread_id <> own.thread_id
   JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
-  WHERE list_contains(_futex_calls(), k.name) AND e.argument1 & 127 IN (1, 5, 10) AND e.result > 0 AND e.start_ns + coalesce(e.duration_ns, 0) >= own.start_ns),
+)dyetrace"
+    R"dyetrace(  WHERE list_contains(_futex_calls(), k.name) AND e.argument1 & 127 IN (1, 5, 10) AND e.result > 0 AND e.start_ns + coalesce(e.duration_ns, 0) >= own.start_ns),
 ended AS (
   SELECT own.wait, c.thread_id, any_value(c.comm || '[' || c.tid || ']') AS what
   FROM internal.raw_thread_end t JOIN own ON is_futex AND is_outermost AND own.result IN (0, -11) AND own.argument1 & 128 = 0 AND t.host_index = own.host_index AND t.tid = own.argument2 & 4294967295

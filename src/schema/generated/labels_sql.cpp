@@ -769,11 +769,11 @@ objects|file_system|type
 objects|mode|type and permissions
 objects|path|last known name
 objects|names|how many names were seen
-object_names|~|names that objects had, and from when to when they were seen
+object_names|~|names that objects had, and from when to when they were seen; below a directory that was renamed also those that they have had since
 object_names|object_id|object
 object_names|path|name, from the root of the mount namespace
 object_names|mount_id|mount
-object_names|valid_from_ns|CLOCK_BOOTTIME when first seen
+object_names|valid_from_ns|CLOCK_BOOTTIME when first seen, or when the directory was renamed
 object_names|valid_to_ns|CLOCK_BOOTTIME when another name of it, or another object of that name, was seen through the same mount; NULL if still valid
 sockets|~|ends of sockets, a row per change
 sockets|object_id|socket
@@ -788,11 +788,11 @@ sockets|remote_port|its port
 sockets|connection_id|equal on both ends
 sockets|network_namespace|inode
 sockets|valid_from_ns|CLOCK_BOOTTIME
-retransmissions|~|what TCP sent again, once each time, of sockets on which a recorded process made a call
+)dyetrace"
+    R"dyetrace(retransmissions|~|what TCP sent again, once each time, of sockets on which a recorded process made a call
 retransmissions|host|host
 retransmissions|time|as in events
-)dyetrace"
-    R"dyetrace(retransmissions|time_ns|CLOCK_BOOTTIME of the host
+retransmissions|time_ns|CLOCK_BOOTTIME of the host
 retransmissions|cpu|CPU on which it was sent
 retransmissions|object_id|socket
 retransmissions|local_address|own end

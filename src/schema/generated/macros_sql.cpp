@@ -218,6 +218,8 @@ CREATE OR REPLACE MACRO _socket_type_name(v) AS CASE v WHEN 1 THEN 'stream' WHEN
 )dyetrace"
     R"dyetrace(CREATE OR REPLACE MACRO _protocol_name(v) AS CASE v WHEN 0 THEN 'default' WHEN 1 THEN 'icmp' WHEN 6 THEN 'tcp' WHEN 17 THEN 'udp'
     WHEN 58 THEN 'icmpv6' WHEN 132 THEN 'sctp' WHEN 262 THEN 'mptcp' ELSE v::VARCHAR END;
+-- /a/b/c is in /a and /a/b; what has no such path is in none.
+CREATE OR REPLACE MACRO _folders_of(path) AS CASE WHEN starts_with(path, '/') THEN [array_to_string(string_split(path, '/')[1:i], '/') for i in range(2, len(string_split(path, '/')))] ELSE [] END;
 CREATE OR REPLACE MACRO _container_of(cgroup) AS nullif(regexp_extract(cgroup, '([0-9a-f]{64}|lxc/[^/]+|machine-[^/]+\.scope)', 1), '');
 -- What people call a container: docker's short form of an id, else the last word.
 CREATE OR REPLACE MACRO _short_container(container) AS

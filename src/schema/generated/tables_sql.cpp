@@ -36,14 +36,15 @@ CREATE OR REPLACE VIEW objects AS
 SELECT * REPLACE (object_id::BIGINT AS object_id, device::BIGINT AS device, generation::BIGINT AS generation, serial::BIGINT AS serial, mode::BIGINT AS mode) FROM (SELECT h.object_id, any_value(o.name) AS host, any_value(h.object_type) AS object_type, any_value(h.device) AS device,
        _signed_bits(any_value(h.inode)) AS inode, any_value(h.generation) AS generation, any_value(h.serial) AS serial,
        any_value(h.file_system) AS file_system, arg_max(h.mode, h.valid_from_ns) AS mode,
-       arg_max(h.path, h.valid_from_ns) AS path, count(DISTINCT h.path) AS names
-FROM internal.handles h JOIN internal.hosts o USING (host_index) GROUP BY h.object_id);
+       any_value(n.path) AS path, coalesce(any_value(n.names), 0) AS names
+FROM internal.handles h JOIN internal.hosts o USING (host_index)
+LEFT JOIN (SELECT object_id, arg_max(path, last_ns) AS path, count(DISTINCT path) AS names FROM internal.names GROUP BY 1) n ON n.object_id = h.object_id
+GROUP BY h.object_id);
 CREATE OR REPLACE VIEW object_names AS
 SELECT * REPLACE (object_id::BIGINT AS object_id, mount_id::BIGINT AS mount_id, valid_from_ns::BIGINT AS valid_from_ns, valid_to_ns::BIGINT AS valid_to_ns) FROM (SELECT object_id, path, mount_id, valid_from_ns,
        least(lead(valid_from_ns) OVER (PARTITION BY object_id, mount_id ORDER BY valid_from_ns),
          min(taken_ns) OVER (PARTITION BY host_index, path, mount_id ORDER BY valid_from_ns ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING)) AS valid_to_ns
-FROM (SELECT host_index, object_id, path, mount_id, min(valid_from_ns) AS valid_from_ns, min(valid_from_ns) FILTER (starts_with(path, '/') AND NOT unlinked) AS taken_ns
-      FROM internal.handles WHERE path IS NOT NULL GROUP BY ALL));
+FROM internal.names);
 CREATE OR REPLACE VIEW sockets AS
 SELECT * REPLACE (object_id::BIGINT AS object_id, local_port::BIGINT AS local_port, remote_port::BIGINT AS remote_port, connection_id::BIGINT AS connection_id, network_namespace::BIGINT AS network_namespace, valid_from_ns::BIGINT AS valid_from_ns) FROM (SELECT object_id, _signed_bits(cookie) AS cookie, _family_name(family) AS family, _socket_type_name(socket_type) AS socket_type,
        _protocol_name(protocol) AS protocol, local_address, local_port, remote_address, remote_port, connection_id,
@@ -104,10 +105,10 @@ CREATE OR REPLACE VIEW accounting AS
 SELECT * REPLACE (cpu::BIGINT AS cpu, time_ns::BIGINT AS time_ns, generated::BIGINT AS generated, filtered::BIGINT AS filtered, aggregated::BIGINT AS aggregated, delivered::BIGINT AS delivered, lost::BIGINT AS lost, facts_lost::BIGINT AS facts_lost) FROM (SELECT any_value(o.name) AS host, a.cpu, max(a.time_ns) AS time_ns, arg_max(a.generated, a.time_ns) AS generated,
        arg_max(a.filtered, a.time_ns) AS filtered, arg_max(a.aggregated, a.time_ns) AS aggregated,
        arg_max(a.delivered, a.time_ns) AS delivered, arg_max(a.lost, a.time_ns) AS lost, arg_max(a.facts_lost, a.time_ns) AS facts_lost
-)dyetrace"
-    R"dyetrace(FROM internal.raw_accounting a JOIN internal.hosts o USING (host_index) GROUP BY host_index, a.cpu);
+FROM internal.raw_accounting a JOIN internal.hosts o USING (host_index) GROUP BY host_index, a.cpu);
 CREATE OR REPLACE VIEW coverage AS
-SELECT DISTINCT o.name AS host, v.path AS source, _coverage_state_name(v.state) AS state, v.text AS reason
+)dyetrace"
+    R"dyetrace(SELECT DISTINCT o.name AS host, v.path AS source, _coverage_state_name(v.state) AS state, v.text AS reason
 FROM internal.raw_coverage v JOIN internal.hosts o USING (host_index);
 CREATE OR REPLACE VIEW clock_snapshots AS
 SELECT * REPLACE (boot_ns::BIGINT AS boot_ns, monotonic_ns::BIGINT AS monotonic_ns, error_ns::BIGINT AS error_ns) FROM (SELECT o.name AS host, s.boot_ns, s.wall_ns, s.monotonic_ns, s.error_ns FROM internal.raw_clock_snapshot s JOIN internal.hosts o USING (host_index));

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/harmless.h"
@@ -37,10 +39,29 @@ std::string padded(std::string text, std::size_t width) {
     return text.append(width - std::min(width, used), ' ');
 }
 
-// "write /data/db1/…0010000000000001": where paths begin tells replicas apart, where they end tells files apart
-std::string cell_of(const FollowHop& hop, std::size_t width) {
+// Bytes of the folder that all paths are in.
+std::size_t common_folder(const FollowTrail& trail) {
+    std::optional<std::string_view> common;
+    for (const FollowHop& hop : trail.hops) {
+        if (hop.what.starts_with('/')) {
+            const std::string_view path = hop.what;
+            const std::string_view before = common.value_or(path);
+            const auto same = std::ranges::mismatch(before, path).in1 - before.begin();
+            common = before.substr(0, static_cast<std::size_t>(same));
+        }
+    }
+    const std::size_t end = common ? common->rfind('/') : std::string_view::npos;
+    return end == std::string_view::npos ? 0 : end;
+}
+
+// "write /data/db1/…0010000000000001": where paths begin tells replicas apart, where they end tells files apart. What all have in common tells nothing.
+std::string cell_of(const FollowHop& hop, std::size_t width, std::size_t common) {
     const std::size_t left = width - std::min(width, hop.name.size() + 1);
-    return hop.name + " " + format::cut_middle(base::make_harmless(hop.what), left);
+    std::string what = base::make_harmless(hop.what);
+    if (common > 0 && hop.what.starts_with('/') && base::display_width(what) > left) {
+        what = "…" + base::make_harmless(hop.what.substr(common));
+    }
+    return hop.name + " " + format::cut_middle(what, left);
 }
 
 std::string line_end(std::string line) {
@@ -51,7 +72,9 @@ std::string line_end(std::string line) {
 void add_table(const FollowTrail& trail,
                std::span<const ProcessColumn> columns,
                std::size_t width,
+               std::size_t common,
                std::string& out) {
+    const std::size_t whole = columns.size() * (width + kBetween);
     std::string titles(kTimeWidth, ' ');
     for (const ProcessColumn& column : columns) {
         titles += std::string(kBetween, ' ') + padded(format::cut_middle(column.who, width), width);
@@ -75,7 +98,8 @@ void add_table(const FollowTrail& trail,
             padded(fmt::format("{:+.6f} s", static_cast<double>(since_ns) * 1e-9), kTimeWidth);
         const auto before = static_cast<std::size_t>(column - columns.begin()) * (width + kBetween);
         line.append(before + kBetween, ' ');
-        out += line_end(line + cell_of(hop, width));
+        // nothing else stands on its line
+        out += line_end(line + cell_of(hop, whole - before - kBetween, common));
     }
 }
 
@@ -96,6 +120,7 @@ std::string follow_table(const FollowTrail& trail, const FollowStyle& style) {
         add_table(trail,
                   std::span(columns).subspan(at, std::min(in_one, columns.size() - at)),
                   room / in_one - kBetween,
+                  common_folder(trail),
                   out);
     }
     if (trail.hops_left_out > 0 || trail.is_cut) {

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -139,6 +140,21 @@ TEST(FollowTable, puts_below_each_other_what_the_terminal_has_no_room_for) {
               "\n"
               "              wc[6]\n"
               "+0.020000 s   read /tmp/b\n"
+              "no gaps in this time\n");
+}
+
+TEST(FollowTable, tells_replicas_apart_whose_paths_have_no_room) {
+    FollowTrail trail = copied_file();
+    for (std::size_t i = 0; i < trail.hops.size(); ++i) {
+        trail.hops[i].what =
+            fmt::format("/srv/storage/cluster/replica-{}/current/finalized/blk_1", i + 1);
+    }
+    EXPECT_EQ(follow_table(trail, {.width = 64}),
+              "/tmp/a · where its bytes went\n"
+              "              cat[5]                    wc[6]\n"
+              "+0.000000 s   read …/replica-1/current/finalized/blk_1\n"
+              "+0.001000 s   write …/replica-2/current/finalized/blk_1\n"
+              "+0.020000 s                             read …/replica-…zed/blk_1\n"
               "no gaps in this time\n");
 }
 

@@ -114,7 +114,7 @@ FROM told
 
 -- statement of_connections: two ends of a connection; the end of a pipe that writes is the same object. A connection is closed when all its descriptors are, or shut down; a FIFO may
 -- be opened again. A socket that does not block is connected by its first connect; those after it ask whether it is.
-tcp AS (SELECT object_id, max(connection_id) AS connection_id FROM internal.lone_handles WHERE connection_id IS NOT NULL GROUP BY 1),
+tcp AS (SELECT DISTINCT object_id, connection_id FROM internal.lone_handles WHERE connection_id IS NOT NULL),
 kernel_ids AS (SELECT DISTINCT r.host_index, r.object_id AS kernel_id, h.object_id
   FROM internal.raw_handle r JOIN internal.lone_handles h USING (host_index, handle_id)),
 pairs AS (SELECT DISTINCT h.object_id AS a, i.object_id AS b FROM internal.raw_socket s JOIN internal.lone_handles h USING (host_index, handle_id)

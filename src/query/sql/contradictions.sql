@@ -8,14 +8,13 @@ unlike AS (SELECT f.from_event, f.to_event, f.rule FROM internal.derived_flows f
 
 -- statement unsent: CTEs up to `unsent`: bytes that a connection delivered and that nobody is known to have sent, though the other end was watched when they were: a call of it
 -- on that end is in the trace from before (connect, accept, an earlier byte) and one from after (a later byte, shutdown, close, the end of its process).
-tcp AS (SELECT object_id AS object, max(connection_id) AS connection_id FROM internal.lone_handles WHERE connection_id IS NOT NULL GROUP BY 1),
 ended AS (SELECT DISTINCT process_id AS process FROM internal.lone_thread_ends WHERE tid = pid),
 touched AS (
-  SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event, k.name, e.bytes, e.stream_offset, h.object_id AS object, t.connection_id, c.process_id AS process,
+  SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event, k.name, e.bytes, e.stream_offset, h.object_id AS object, h.connection_id, c.process_id AS process,
     _transfer(k.transfer, e.open_flags, _message_flags(k.message_flags_at, e.argument2, e.argument3)) AS transfer
   FROM internal.lone_calls e JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
   JOIN internal.lone_contexts c USING (host_index, context_id)
-  JOIN internal.lone_handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id JOIN tcp t ON t.object = h.object_id
+  JOIN internal.lone_connections h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
   WHERE k.transfer IS NOT NULL OR k.name IN ('connect', 'accept', 'accept4', 'shutdown', 'close')),
 watched AS (
   SELECT object, connection_id, min(CASE WHEN name IN ('connect', 'accept', 'accept4') THEN 0 WHEN sends THEN stream_offset END) AS from_at,

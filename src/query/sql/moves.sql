@@ -8,8 +8,7 @@ lone_handles AS MATERIALIZED (SELECT host_index, handle_id, object_id, connectio
     remote_address, remote_port, network_namespace FROM internal.lone_handles),
 connected AS (SELECT connection_id FROM lone_handles WHERE connection_id IS NOT NULL
     GROUP BY 1 HAVING count(DISTINCT object_id) > 1),
-tcp AS (SELECT object_id, max(connection_id) AS connection_id FROM lone_handles SEMI JOIN connected USING (connection_id)
-    GROUP BY 1),
+tcp AS (SELECT host_index, handle_id, connection_id FROM internal.lone_connections SEMI JOIN connected USING (connection_id)),
 ids AS (SELECT DISTINCT r.host_index, r.object_id AS kernel_id, h.object_id
     FROM internal.raw_handle r JOIN lone_handles h USING (host_index, handle_id)),
 pairs AS (SELECT h.object_id, i.object_id AS peer FROM internal.raw_socket s JOIN lone_handles h USING (host_index, handle_id)
@@ -56,7 +55,7 @@ items AS (SELECT h.host_index, h.handle_id, h.object_id,
     CASE WHEN channel IN ({Channel.kFile}, {Channel.kTcp}) THEN {Counted.kCertainly} WHEN NOT w.nothing_lost THEN {Counted.kNot}
       WHEN b.object_id IS NOT NULL AND w.nothing_filtered THEN {Counted.kCertainly} ELSE {Counted.kWhereItBalances} END AS counted,
     CASE WHEN channel = {Channel.kFile} THEN m.mapped_ns END AS mapped_ns
-    FROM lone_handles h LEFT JOIN tcp t USING (object_id) LEFT JOIN peers p USING (object_id) LEFT JOIN born b USING (object_id)
+    FROM lone_handles h LEFT JOIN tcp t ON t.host_index = h.host_index AND t.handle_id = h.handle_id LEFT JOIN peers p USING (object_id) LEFT JOIN born b USING (object_id)
     LEFT JOIN mapped m USING (object_id), whole w)
 
 -- statement named: CTEs up to `named`: one row per call or part that moves bytes or cuts a file, and per range that an ioctl changed. open cuts what was in a file that is empty afterwards; fallocate may punch

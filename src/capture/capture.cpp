@@ -233,6 +233,9 @@ Result<void> Capture::attach() {
              "this kernel lets no iterator sleep; a call that is under way at "
              "the end has no path and no address"});
     }
+    if (skeleton.rodata->watch_all) {
+        state_->sources.push_back({"all processes", schema::CoverageState::kOn, ""});
+    }
     if (skeleton.rodata->watch_all && hides_process) {
         state_->sources.push_back(
             {"process 1", schema::CoverageState::kOff, "this kernel keeps it from BPF programs"});

@@ -61,6 +61,7 @@ struct inode {
 
 struct pipe_inode_info {
 	unsigned int head, tail;
+	unsigned int readers, writers; /* open files */
 };
 
 struct eventfd_ctx {

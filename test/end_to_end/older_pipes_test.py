@@ -58,8 +58,62 @@ for line in sys.stdin:
     os.write(wake, (1).to_bytes(size, sys.byteorder))
 """
 
+# Three processes that have both ends of a pipe, and read or write 10 bytes when they are told to: "holderA write".
+SHARED = """
+import os, signal, sys
+out, into = os.pipe()
+def holder(name):
+    asked, ask = os.pipe()
+    told, tell = os.pipe()
+    if pid := os.fork():
+        return pid, ask, told
+    with open('/proc/self/comm', 'w') as comm: comm.write(name)
+    while what := os.read(asked, 1):
+        os.write(into, name[-1].encode() * 10) if what == b'w' else os.read(out, 10)
+        os.write(tell, b'.')
+holders = {name: holder(name) for name in ('holderA', 'holderX', 'holderR')}
+print(holders['holderA'][0], holders['holderR'][0], flush=True)
+for line in sys.stdin:
+    name, what = line.split()
+    os.write(holders[name][1], what[:1].encode())
+    os.read(holders[name][2], 1)
+    print('done', flush=True)
+for pid, _, _ in holders.values():
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+"""
+# X takes what A has put, and puts as much.
+EXCHANGED = ("holderA write", "holderR read", "holderA write", "holderX read", "holderX write", "holderR read", "holderA write", "holderR read")
+
 
 class OlderPipeTest(FollowTest):
+    def flows_of(self, trace):
+        """How many flows, certain ones and edges there are of the 10 bytes that were written at a time."""
+        return trace.numbers("SELECT count(*) AS flows, count(*) FILTER (certainty = 'certain') AS certain, count(*) FILTER (EXISTS (SELECT 1 FROM edges e "
+                             "WHERE e.from_event = f.from_event AND e.to_event = f.to_event)) AS edges FROM flows f WHERE rule = 'pipe' AND bytes = 10")
+
+    def test_who_is_not_recorded_may_take_and_put_the_same_number(self):
+        """The sum over the pipe agrees then, and proves nothing; where all processes are recorded it does."""
+        two = "comm IN ('holderA', 'holderR')"
+        for name, options, expected in (("processes", None, {"certain": 0, "edges": 0}), ("condition", ["-a", "--where", two], {"certain": 0, "edges": 0}),
+                                        ("all", ["-a"], {"flows": 4, "certain": 4, "edges": 4})):
+            holders = self.start([sys.executable, "-c", SHARED], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            pids = holders.stdout.readline().split()
+            trace, recorder = self.start_recording(*(options or ["-p", ",".join(pids)]), name=name)
+            for line in EXCHANGED:
+                holders.stdin.write(line + "\n")
+                holders.stdin.flush()
+                self.assertEqual(holders.stdout.readline(), "done\n")
+            self.assertEqual(self.stop(recorder), 0)
+            holders.communicate()
+            found = self.flows_of(trace)
+            self.assertEqual({key: found[key] for key in expected}, expected, name)
+        begun = f"import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1]], input={chr(10).join(EXCHANGED)!r}, text=True, check=True)"
+        trace = self.record("--where", two, "--", sys.executable, "-c", begun, SHARED, name="begun")
+        found = self.flows_of(trace)
+        self.assertEqual((found["certain"], found["edges"]), (0, 0))
+        self.assertGreater(found["flows"], 0)
+
     def test_bytes_that_were_in_a_pipe_before_are_not_those_that_came_later(self):
         """A reader takes no more than it asks for, 10 by 10, of which two are older than the recording; with and without a look at whether more is there."""
         for wait in ("", "assert not select.select([out], [], [], 0)[0]", "assert not asked.poll(1)"):

@@ -6,7 +6,8 @@
 // A call may return after the call that took its bytes: what was taken too early waits for its writer.
 //
 // A stream that is older than the recording, or of which calls may be missing, has its count right all the same where a call leaves nothing in
-// it and as much was taken as was put: what was there before, or what others put, would have been taken too.
+// it and as much was taken as was put: what was there before, or what others put, would have been taken too. Others who take as much as they put
+// leave no mark in the sum: where there may be such, the calls are told as uncertain (Side::certain).
 #pragma once
 
 #include <cstdint>

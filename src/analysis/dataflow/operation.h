@@ -27,7 +27,7 @@ enum class Channel : std::uint8_t {
 
 // How the bytes of an object can be counted, as sql/moves.sql says it.
 enum class Counted : std::uint8_t {
-    kNot,              // events were lost
+    kNot,              // events were lost, or nothing says whether some are missing
     kCertainly,        // each call on it is known, since it was made
     kWhereItBalances,  // Side::balanced
     kMapped,           // Side::mapped
@@ -39,7 +39,8 @@ struct Side {
     // File: no other call can have moved the position. Pipe, unix: each call on the object is known, or see `balanced`.
     bool certain = true;
     // Pipe, unix: it was there before the recording, or calls on it may have been filtered. Its count is right where it is seen empty when as
-    // much was taken as was put.
+    // much was taken as was put. That proves nothing where a process that is not recorded took and put the same number: then `certain` is false,
+    // unless the kernel says that no other process could use either end.
     bool balanced = false;
     // File: who mapped it for writing may have put there by the end of the call what no call wrote.
     bool mapped = false;

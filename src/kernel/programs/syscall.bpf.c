@@ -116,6 +116,8 @@ static __always_inline void fill_first_object(struct scratch *scratch, __u64 fil
 	fill_stream_offset(scratch, shape, takes);
 	if (takes && event->result > 0 && leaves_nothing(scratch, file))
 		event->present |= SYSCALL_HAS_LEFT_NOTHING;
+	if (event->result > 0 && is_held_alone(scratch, file))
+		event->present |= SYSCALL_HAS_HELD_ALONE;
 }
 
 /* What the entry kept of a call that may end it: close, munmap; of a mapping where in the file it is, too. */
@@ -214,11 +216,14 @@ static __always_inline void fill_second_object(struct scratch *scratch, struct t
 					       const volatile struct syscall_shape *shape)
 {
 	struct syscall_event *event = &scratch->event;
+	__u64 file = file_of(task, argument(event, shape->fd2));
 
-	see_file(scratch, file_of(task, argument(event, shape->fd2)), 0);
+	see_file(scratch, file, 0);
 	if (!scratch->seen.handle_id)
 		return;
 	name_second(scratch);
+	if (!is_held_alone(scratch, file))
+		event->present &= ~SYSCALL_HAS_HELD_ALONE;
 	if (shape->special == SPECIAL_SPLICE)
 		fill_stream_offset(scratch, shape, false);
 	if (!(shape->flags & CALL_POSITION) || scratch->seen.object_type != OBJECT_TYPE_FILE)

@@ -3,7 +3,8 @@
 -- statement items: CTEs up to `items`: what each handle stands for. Files that the kernel makes up while they are read do not give back what was written. The other end of a
 -- TCP connection must be in the trace, else nothing would ever take what is sent. A queue of messages is one for the calls of messages only;
 -- one of System V was made by msgget if its key is IPC_PRIVATE (0) or IPC_EXCL (1024) was asked for. A file that somebody maps for
--- writing, or whose shared mapping mprotect makes writable, may hold from then on what no call wrote. DuckDB plans the handles once, not for each that asks for them.
+-- writing, or whose shared mapping mprotect makes writable, may hold from then on what no call wrote. What a sum says of a pipe or unix
+-- socket holds where all processes were watched, or (`is_private` is false) where the kernel says that no other process could use it. A FIFO was made by mknod; who opens it may have company. DuckDB plans the handles once, not for each that asks for them.
 lone_handles AS MATERIALIZED (SELECT host_index, handle_id, object_id, connection_id, object_type, file_system, device, inode, family, socket_type, protocol, local_address, local_port,
     remote_address, remote_port, network_namespace FROM internal.lone_handles),
 connected AS (SELECT connection_id FROM lone_handles WHERE connection_id IS NOT NULL
@@ -14,11 +15,12 @@ ids AS (SELECT DISTINCT r.host_index, r.object_id AS kernel_id, h.object_id
 pairs AS (SELECT h.object_id, i.object_id AS peer FROM internal.raw_socket s JOIN lone_handles h USING (host_index, handle_id)
     JOIN ids i ON i.host_index = s.host_index AND i.kernel_id = s.peer_object_id WHERE s.family = {socket_family.AF_UNIX} AND s.peer_object_id > 0),
 peers AS (SELECT object_id, max(peer) AS peer FROM (FROM pairs UNION ALL SELECT peer, object_id FROM pairs) GROUP BY 1),
+everywhere AS (SELECT DISTINCT host_index FROM internal.raw_coverage WHERE path = 'all processes'),
 born AS (SELECT h.object_id FROM internal.raw_event_object e JOIN lone_handles h USING (host_index, handle_id)
     WHERE _event_role_name(e.role) = 'created'
   UNION SELECT h.object_id FROM internal.lone_calls e JOIN lone_handles h USING (host_index, handle_id)
     JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall WHERE e.result >= 0 AND h.object_type IN ('pipe', 'socket')
-    AND k.name IN ('open', 'openat', 'openat2', 'socket', 'accept', 'accept4')
+    AND (k.name IN ('socket', 'accept', 'accept4', 'mknod', 'mknodat') OR (k.name IN ('open', 'openat', 'openat2') AND h.host_index IN (FROM everywhere)))
   UNION SELECT h.object_id FROM internal.lone_calls e JOIN lone_handles h USING (host_index, handle_id)
     JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall WHERE e.result >= 0 AND k.name = 'mq_open'
     AND e.argument1 & {open_flags.O_CREAT} <> 0 AND e.argument1 & {open_flags.O_EXCL} <> 0),
@@ -53,8 +55,8 @@ items AS (SELECT h.host_index, h.handle_id, h.object_id,
     coalesce(t.connection_id, p.peer, 0) AS other, coalesce(h.local_port, 0)::UBIGINT AS own_port, coalesce(h.remote_port, 0)::UBIGINT AS peer_port,
     h.local_address AS own_address, h.remote_address AS peer_address, h.network_namespace,
     CASE WHEN channel IN ({Channel.kFile}, {Channel.kTcp}) THEN {Counted.kCertainly} WHEN NOT w.nothing_lost THEN {Counted.kNot}
-      WHEN b.object_id IS NOT NULL AND w.nothing_filtered THEN {Counted.kCertainly} ELSE {Counted.kWhereItBalances} END AS counted,
-    CASE WHEN channel = {Channel.kFile} THEN m.mapped_ns END AS mapped_ns
+      WHEN b.object_id IS NOT NULL AND w.nothing_filtered THEN {Counted.kCertainly} WHEN channel = {Channel.kUnixMessages} THEN {Counted.kNot} ELSE {Counted.kWhereItBalances} END AS counted,
+    channel NOT IN ({Channel.kPipe}, {Channel.kUnixStream}) OR counted <> {Counted.kWhereItBalances} OR (w.nothing_filtered AND h.host_index IN (FROM everywhere)) AS is_private, CASE WHEN channel = {Channel.kFile} THEN m.mapped_ns END AS mapped_ns
     FROM lone_handles h LEFT JOIN tcp t ON t.host_index = h.host_index AND t.handle_id = h.handle_id LEFT JOIN peers p USING (object_id) LEFT JOIN born b USING (object_id)
     LEFT JOIN mapped m USING (object_id), whole w)
 
@@ -70,7 +72,7 @@ moved AS (
     _transfer(k.transfer, e.open_flags, _message_flags(k.message_flags_at, e.argument2, e.argument3)) AS transfer, k.cuts, k.abi << 16 | k.number AS call,
     e.bytes, e.result, e.state = {state.unfinished} AS unfinished,
     e.open_flags, e.file_offset, e.offset_certain, e.file_offset2, e.offset2_certain, e.object_size, e.stream_offset,
-    e.result = -{errors.EAGAIN} AND k.cuts IS NULL AS found_nothing,
+    e.held_alone, e.result = -{errors.EAGAIN} AND k.cuts IS NULL AS found_nothing,
     found_nothing OR e.left_nothing OR coalesce(m.left_over = 0, false) OR (e.bytes < e.requested AND k.transfer = 'read' AND NOT k.is_messages AND NOT k.is_queue AND e.open_flags & {open_flags.O_DIRECT} = 0) AS empties,
     CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, CASE WHEN e.unread_bytes = 0 THEN e.content_sum END AS content_sum, e.distinct_bytes, e.address, e.address_port,
     CASE WHEN k.cuts IN ('allocate', 'allocate_split') THEN e.argument1 ELSE 0 END AS hole_mode,
@@ -108,7 +110,7 @@ named AS NOT MATERIALIZED (
     CASE WHEN is_queue THEN {Channel.kQueue} ELSE a.channel END AS channel,
     CASE WHEN a.mapped_ns < start_ns + coalesce(duration_ns, 0) THEN {Counted.kMapped} WHEN e.msqid IS NULL THEN a.counted WHEN NOT w.nothing_lost THEN {Counted.kNot} WHEN (CASE WHEN e.msqid IS NOT NULL THEN _queue_of(n.kernel, e.ipc_namespace, e.msqid) END) IN (SELECT queue FROM queues_made) AND w.nothing_filtered THEN {Counted.kCertainly}
       ELSE {Counted.kWhereItBalances} END AS counted, b.object_id AS object2_id, b.channel AS channel2,
-    b.other AS other2, CASE WHEN b.mapped_ns < start_ns + coalesce(duration_ns, 0) THEN {Counted.kMapped} ELSE b.counted END AS counted2, start_ns + coalesce(duration_ns, 0) AS end_ns,
+    a.is_private, b.is_private AS is_private2, b.other AS other2, CASE WHEN b.mapped_ns < start_ns + coalesce(duration_ns, 0) THEN {Counted.kMapped} ELSE b.counted END AS counted2, start_ns + coalesce(duration_ns, 0) AS end_ns,
     coalesce(e.address_port::UBIGINT, a.peer_port) AS far_port,
     CASE WHEN is_queue THEN coalesce(message_type + 1, 0)::UBIGINT WHEN a.channel <> {Channel.kDatagrams} THEN a.other WHEN a.own_port = 0 OR far_port = 0 THEN 0
       WHEN transfer IN ('read', 'peek', 'copy_to') THEN far_port << 16 | a.own_port ELSE a.own_port << 16 | far_port END AS other,
@@ -125,9 +127,9 @@ SELECT is_start, _event_id(host_index, cpu, sequence) AS event, start_ns, end_ns
     coalesce(bytes, 0)::UINTEGER AS bytes, unfinished, object_id, channel::UTINYINT AS channel, other, counted,
     CASE channel WHEN {Channel.kFile} THEN CASE WHEN file_offset >= 0 THEN file_offset WHEN object_size >= bytes THEN object_size - bytes END::UBIGINT
       WHEN {Channel.kTcp} THEN stream_offset END AS offset1,
-    channel <> {Channel.kFile} OR (file_offset IS NOT NULL AND offset_certain) AS is_certain, object2_id, channel2::UTINYINT AS channel2, other2, counted2,
+    (channel <> {Channel.kFile} OR (file_offset IS NOT NULL AND offset_certain)) AND (is_private OR coalesce(held_alone, false)) AS is_certain, object2_id, channel2::UTINYINT AS channel2, other2, counted2,
     CASE channel2 WHEN {Channel.kFile} THEN CASE WHEN file_offset2 >= 0 THEN file_offset2 END::UBIGINT WHEN {Channel.kTcp} THEN stream_offset END AS offset2,
-    channel2 <> {Channel.kFile} OR (file_offset2 IS NOT NULL AND offset2_certain) AS is_certain2, fingerprint, content_sum,
+    (channel2 <> {Channel.kFile} OR (file_offset2 IS NOT NULL AND offset2_certain)) AND (is_private2 OR coalesce(held_alone, false)) AS is_certain2, fingerprint, content_sum,
     coalesce(distinct_bytes, 0)::UTINYINT AS distinct_bytes,
     CASE WHEN cuts IN ('truncate', 'truncate_split', 'changed') OR hole_mode & ({fallocate_mode.FALLOC_FL_PUNCH_HOLE} | {fallocate_mode.FALLOC_FL_COLLAPSE_RANGE} | {fallocate_mode.FALLOC_FL_ZERO_RANGE}
       | {fallocate_mode.FALLOC_FL_INSERT_RANGE})::UBIGINT <> 0 THEN hole_begin ELSE 0::UBIGINT END AS cut_begin,

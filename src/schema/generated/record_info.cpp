@@ -44,6 +44,7 @@ constexpr ColumnInfo kSyscallEventColumns[] = {
     {"names_own_end", ColumnType::kBool, ColumnSource::kBit, 0, 0, 17, 0},
     {"offset2_certain", ColumnType::kBool, ColumnSource::kBit, 0, 0, 18, 0},
     {"left_nothing", ColumnType::kBool, ColumnSource::kBit, 0, 0, 19, 0},
+    {"held_alone", ColumnType::kBool, ColumnSource::kBit, 0, 0, 20, 0},
     {"path", ColumnType::kText, ColumnSource::kAttachment, 0, 0, -1, 1},
     {"path2", ColumnType::kText, ColumnSource::kAttachment, 0, 0, -1, 2},
     {"address", ColumnType::kText, ColumnSource::kAddress, 0, 0, -1, 3},

@@ -39,27 +39,39 @@ std::string padded(std::string text, std::size_t width) {
     return text.append(width - std::min(width, used), ' ');
 }
 
-// Bytes of the folder that all paths are in.
-std::size_t common_folder(const FollowTrail& trail) {
+// Bytes that all paths begin with: whole folders, and up to where they differ.
+struct Common {
+    std::size_t folders = 0, bytes = 0;
+};
+
+Common common_of(const FollowTrail& trail) {
     std::optional<std::string_view> common;
+    bool is_one_whole = false;  // then what comes after it would be nothing
     for (const FollowHop& hop : trail.hops) {
         if (hop.what.starts_with('/')) {
-            const std::string_view path = hop.what;
-            const std::string_view before = common.value_or(path);
+            const std::string_view path = hop.what, before = common.value_or(path);
             const auto same = std::ranges::mismatch(before, path).in1 - before.begin();
             common = before.substr(0, static_cast<std::size_t>(same));
         }
     }
-    const std::size_t end = common ? common->rfind('/') : std::string_view::npos;
-    return end == std::string_view::npos ? 0 : end;
+    if (!common) {
+        return {};
+    }
+    for (const FollowHop& hop : trail.hops) {
+        is_one_whole = is_one_whole || hop.what == *common;
+    }
+    const std::size_t folders = common->rfind('/');
+    return {.folders = folders, .bytes = is_one_whole ? folders : common->size()};
 }
 
-// "write /data/db1/…0010000000000001": where paths begin tells replicas apart, where they end tells files apart. What all have in common tells nothing.
-std::string cell_of(const FollowHop& hop, std::size_t width, std::size_t common) {
+// "write /data/db1/…0010000000000001": where paths begin tells replicas apart, where they end tells files apart. What all have in common tells nothing, and goes first.
+std::string cell_of(const FollowHop& hop, std::size_t width, const Common& common) {
     const std::size_t left = width - std::min(width, hop.name.size() + 1);
     std::string what = base::make_harmless(hop.what);
-    if (common > 0 && hop.what.starts_with('/') && base::display_width(what) > left) {
-        what = "…" + base::make_harmless(hop.what.substr(common));
+    for (const std::size_t bytes : {common.folders, common.bytes}) {
+        if (bytes > 0 && hop.what.starts_with('/') && base::display_width(what) > left) {
+            what = "…" + base::make_harmless(hop.what.substr(bytes));
+        }
     }
     return hop.name + " " + format::cut_middle(what, left);
 }
@@ -72,7 +84,7 @@ std::string line_end(std::string line) {
 void add_table(const FollowTrail& trail,
                std::span<const ProcessColumn> columns,
                std::size_t width,
-               std::size_t common,
+               const Common& common,
                std::string& out) {
     const std::size_t whole = columns.size() * (width + kBetween);
     std::string titles(kTimeWidth, ' ');
@@ -120,7 +132,7 @@ std::string follow_table(const FollowTrail& trail, const FollowStyle& style) {
         add_table(trail,
                   std::span(columns).subspan(at, std::min(in_one, columns.size() - at)),
                   room / in_one - kBetween,
-                  common_folder(trail),
+                  common_of(trail),
                   out);
     }
     if (trail.hops_left_out > 0 || trail.is_cut) {

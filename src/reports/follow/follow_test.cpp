@@ -154,7 +154,7 @@ TEST(FollowTable, tells_replicas_apart_whose_paths_have_no_room) {
               "              cat[5]                    wc[6]\n"
               "+0.000000 s   read …/replica-1/current/finalized/blk_1\n"
               "+0.001000 s   write …/replica-2/current/finalized/blk_1\n"
-              "+0.020000 s                             read …/replica-…zed/blk_1\n"
+              "+0.020000 s                             read …3/cur…alized/blk_1\n"
               "no gaps in this time\n");
 }
 

@@ -247,13 +247,13 @@ Result<void> TraceFolder::check_kinds() const {
             return Error(ErrorCode::kUnsupported,
                          fmt::format("'{}' is a link: a trace has none", at->path().string()));
         }
-        if (type != std::filesystem::file_type::regular &&
-            type != std::filesystem::file_type::directory &&
-            type != std::filesystem::file_type::not_found) {  // it went meanwhile
-            return Error(
-                ErrorCode::kUnsupported,
-                fmt::format("'{}' is neither a file nor a folder: a trace has nothing else",
-                            at->path().string()));
+        // A recorder listens at a socket in it, which nobody waits for who opens it.
+        if (type == std::filesystem::file_type::fifo ||
+            type == std::filesystem::file_type::character ||
+            type == std::filesystem::file_type::block) {
+            return Error(ErrorCode::kUnsupported,
+                         fmt::format("'{}' is a pipe or a device: a trace has no such file",
+                                     at->path().string()));
         }
     }
     return {};

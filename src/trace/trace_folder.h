@@ -84,7 +84,7 @@ class TraceFolder {
         return info_.hosts.empty() ? std::uint16_t{0} : info_.hosts.front().index;
     }
 
-    // kUnsupported if anything but files and folders lies in it. One that was unpacked may have brought a link to a file of this machine, which SQL
+    // kUnsupported if a link, a pipe or a device lies in it. One that was unpacked may have brought a link to a file of this machine, which SQL
     // would read as the trace's, or a pipe, which would be waited for.
     Result<void> check_kinds() const;
 

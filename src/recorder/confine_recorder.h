@@ -1,4 +1,4 @@
-// What a recorder gives up once it listens (record, trace, stat, top, live): everything that it will not need again, though it began as root.
+// What a recorder gives up once it listens (record, trace, stat, top, live over events): everything that it will not need again, though it began as root.
 //
 //   attached ──► the sealer and the page are started ──► confine_recorder() ──► loop, end
 //

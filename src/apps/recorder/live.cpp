@@ -129,7 +129,9 @@ Result<std::optional<int>> watch(const LiveArguments& arguments,
                   std::move(targets), *std::move(probe), *answers.grouping())
             : recorder::LiveCounter::of_events(std::move(targets), *answers.grouping(), host.name));
     TRY(counter->begin(answers.pid()));
-    recorder::confine_recorder(base::Log::to_stderr(), "", is_probe);  // stacks have names
+    if (!is_probe) {  // names of stacks are read in files and memory of others
+        recorder::confine_recorder(base::Log::to_stderr(), "", false);
+    }
     recorder::Listener& listener = counter->listener();
     std::int64_t begin_ns = base::wall_time_ns(), due_ns = begin_ns + every.count();
     bool last = false;
@@ -211,7 +213,7 @@ void add_live(CLI::App& app, int& exit_status) {
                          "The question: a statement over events or a probe (DuckDB's dialect), or "
                          "the name of a ready one")
             ->required()
-            ->type_name("SQL");
+            ->type_name("SQL statement");
     add_target_options(*verb, arguments->targets);
     CLI::Option* const every =
         verb->add_option(

@@ -17,7 +17,7 @@ Result<ExportFile> ExportFile::open(const std::string& path, Kind kind) {
     file.path_ = path;
     if (path.empty()) {
         if (kind == Kind::kBinary && ::isatty(STDOUT_FILENO) == 1) {
-            return Error(ErrorCode::kInvalidArgument,
+            return Error(ErrorCode::kUnsupported,
                          "that is nothing for a terminal: say -o FILE, or send it to a program");
         }
         file.fd_ = base::Fd(::dup(STDOUT_FILENO));

@@ -113,7 +113,7 @@ class RefusalTest(support.EndToEndTest):
                             (("sql", "x", "--threads", "0"), "--threads: '0' is not from 1 to 1024"),
                             (("sql", "x", "--format", "xml"), "--format: 'xml' is none of table,csv,json,parquet,arrow"),
                             (("record", "--ring", "1M", "--ring", "2M", "--", "true"), "--ring may be given once"),
-                            (("hash",), "say which FILE"), (("live",), "say which SQL"), (("import",), "say which LOG"),
+                            (("hash",), "say which FILE"), (("live",), "say which SQL statement"), (("import",), "say which LOG"),
                             (("pattern", "x"), "--path is required"), (("dye",), "say which: new, add, remove, list")):
             self.assertTrue(self.refusal(*words).startswith(f"{said} (dyetrace {words[0]} "), (words, self.refusal(*words)))
 

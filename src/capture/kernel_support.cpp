@@ -12,6 +12,7 @@
 
 #include "base/mapping.h"
 #include "capture/capture.h"
+#include "capture/kernel_types.h"
 #include "schema/generated/syscalls.bpf.h"
 // the skeleton uses the types above
 #include "kernel/dyetrace.skel.h"
@@ -19,11 +20,9 @@
 namespace dyetrace::capture {
 namespace {
 
-constexpr const char* kTypesFile = "/sys/kernel/btf/vmlinux";
-
 // Mapped where the kernel allows it (6.16): it gives 4 KiB a read.
 btf* load_types() {
-    const auto file = base::Mapping::of_file(kTypesFile);
+    const auto file = base::Mapping::of_file(kKernelTypes);
     if (file.ok() && !file.value().bytes().empty()) {
         const auto bytes = file.value().bytes();
         return btf__new(bytes.data(), static_cast<std::uint32_t>(bytes.size()));

@@ -14,6 +14,8 @@ struct btf;
 
 namespace dyetrace::capture {
 
+inline constexpr const char* kKernelTypes = "/sys/kernel/btf/vmlinux";
+
 // A file (BTF), which is gone with its owner: the structures, unions and enums of `kernel` that `programs` have under the same name, whatever comes after
 // "___" in theirs, with all that lies in them; pointers lead to nothing. `programs` may ask under which numbers the kernel has its structures, by an enum:
 //

@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "capture/kernel_types.h"
 #include "capture/lockdown.h"
 
 namespace dyetrace::capture {
@@ -21,7 +22,6 @@ using base::Error;
 using base::ErrorCode;
 
 constexpr std::size_t kWarningBytesMax = 512;
-constexpr const char* kKernelTypes = "/sys/kernel/btf/vmlinux";
 constexpr std::size_t kLinesMax = 3;  // the instruction, the registers, what is wrong with them
 
 std::string_view after_mark(std::string_view text, std::string_view mark) {

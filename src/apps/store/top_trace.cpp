@@ -215,7 +215,7 @@ void print(const trace::TraceTail& tail,
            const TopTraceArguments& arguments) {
     const std::vector<format::TopRow> rows = counts.take_rows(tail);
     if (arguments.json) {
-        put(fmt::format("{}", format::top_json(rows, seconds)));
+        put(format::top_json(rows, seconds));
     } else {
         constexpr int kUsedRows = 5;
         put(fmt::format("{}{}{}",

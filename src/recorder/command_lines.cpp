@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/file.h"
-#include "recorder/process_stat.h"
+#include "base/process_stat.h"
 #include "schema/record.h"
 
 namespace dyetrace::recorder {
@@ -23,7 +23,7 @@ std::string_view without_end(std::string_view words) {
 // Only if it is this process, not a later one with its number.
 bool is_there(const std::string& folder, const schema::TaskContext& task) {
     const auto tick_ns = 1'000'000'000 / static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
-    return stat_of(folder, StatWord::kStartTicks) == task.process_start_ns / tick_ns;
+    return base::stat_of(folder, base::StatWord::kStartTicks) == task.process_start_ns / tick_ns;
 }
 
 struct Command {

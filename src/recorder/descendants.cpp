@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "recorder/process_stat.h"
+#include "base/process_stat.h"
 
 namespace dyetrace::recorder {
 namespace {
@@ -32,7 +32,7 @@ Result<std::vector<pid_t>> descendants_of(const std::vector<pid_t>& processes) {
             continue;
         }
         // one that has ended meanwhile has no children
-        if (const auto parent = stat_of("/proc/" + name, StatWord::kParent)) {
+        if (const auto parent = base::stat_of("/proc/" + name, base::StatWord::kParent)) {
             children.emplace(static_cast<pid_t>(*parent), *process);
         }
     }

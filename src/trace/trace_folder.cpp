@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "base/process_stat.h"
 #include "trace/payload_file.h"
 
 namespace dyetrace::trace {
@@ -59,22 +60,9 @@ Result<std::vector<std::uint64_t>> numbers(const std::string& path,
     return found;
 }
 
-// Field 22 of /proc/self/stat, after the command in parentheses; 0 if it cannot be read.
+// 0 if it cannot be read.
 std::uint64_t own_start_ticks() {
-    const auto text = base::read_file("/proc/self/stat", 4096);
-    if (!text.ok()) {
-        return 0;
-    }
-    std::size_t at = text.value().rfind(')');
-    for (int field = 2; field < 22 && at != std::string::npos; ++field) {
-        at = text.value().find(' ', at + 1);
-    }
-    std::uint64_t ticks = 0;
-    if (at != std::string::npos) {
-        std::from_chars(
-            text.value().data() + at + 1, text.value().data() + text.value().size(), ticks);
-    }
-    return ticks;
+    return base::stat_of("/proc/self", base::StatWord::kStartTicks).value_or(0);
 }
 
 std::string info_path(const std::string& folder) {

@@ -1,10 +1,10 @@
-#include "recorder/process_stat.h"
+#include "base/process_stat.h"
 
 #include <charconv>
 
 #include "base/file.h"
 
-namespace dyetrace::recorder {
+namespace dyetrace::base {
 namespace {
 
 constexpr std::size_t kStatFileBytesMax = 4096;
@@ -13,7 +13,7 @@ constexpr std::size_t kStatFileBytesMax = 4096;
 
 // "4711 (a name) S 17 …": the name may have blanks and parentheses.
 std::optional<std::uint64_t> stat_of(const std::string& folder, StatWord word) {
-    const auto read = base::read_file(folder + "/stat", kStatFileBytesMax);
+    const auto read = read_file(folder + "/stat", kStatFileBytesMax);
     if (!read.ok()) {
         return std::nullopt;
     }
@@ -31,4 +31,4 @@ std::optional<std::uint64_t> stat_of(const std::string& folder, StatWord word) {
     return error == std::errc() ? std::optional(number) : std::nullopt;
 }
 
-}  // namespace dyetrace::recorder
+}  // namespace dyetrace::base

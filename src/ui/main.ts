@@ -133,7 +133,7 @@ async function look(why: "first" | "again" | "wanted"): Promise<void> {
     [trace] = await Promise.all([askTrace(), fetchExamples()]);
     showHead(trace);
     const isNew = head.isBehind || viewHere().isBehind?.(trace) === true;
-    const isTime = why === "wanted" || performance.now() >= rested_ms;
+    const isTime = why === "wanted" || !trace.is_recording || performance.now() >= rested_ms;
     if (!isAgain || (isNew && head.isFollowing && !isBusy() && isTime)) {
       void show(isAgain); // what is known is told while it is asked
     }

@@ -1,4 +1,4 @@
--- The parts of `dyetrace report`. `scope`, `views` and `sums` come first; the others ask what they made. Only `scope` has parameters.
+-- The parts of `dyetrace report`. `scope`, `views`, `size`, `kept` and `sums` come first; the others ask what they made. Only `scope` has parameters.
 
 -- statement scope: which events are looked at: those of $events, a table or a view; and of what is no event, what was between two times of CLOCK_BOOTTIME. Gives no rows.
 CREATE OR REPLACE TEMP VIEW _report_events AS FROM $events;
@@ -11,7 +11,7 @@ SELECT process_id, _on_host(name, process) AS process FROM internal.process_labe
 CREATE OR REPLACE TEMP TABLE _report_parts AS
 SELECT parent_event_id, sum(bytes) AS bytes FROM _report_events WHERE parent_event_id IS NOT NULL GROUP BY 1;
 CREATE OR REPLACE TEMP TABLE _report_types AS SELECT object_id, object_type FROM objects;
--- Until when a thread was in a call that did not return: its own end, or that of the recording.
+-- Until when a thread was in a call that did not return: its own end, or that of the recording. (Joined by a CASE: with a condition on one side DuckDB compares each with each.)
 CREATE OR REPLACE TEMP TABLE _report_ends AS
 SELECT thread_id, coalesce(any_value(t.end_ns), any_value(r.end_ns)) AS end_ns
 FROM internal.contexts LEFT JOIN (SELECT _task_id(host_index, thread_start_ns, tid) AS thread_id, max(end_ns)::BIGINT AS end_ns FROM internal.raw_thread_end GROUP BY 1) t USING (thread_id)
@@ -28,8 +28,15 @@ SELECT coalesce(p.process, '?') AS process, e.host, e.process_id, e.thread_id, e
 FROM _report_events e LEFT JOIN _report_processes p ON p.process_id = e.process_id
 LEFT JOIN _report_parts m ON m.parent_event_id = e.event_id
 LEFT JOIN _report_types t ON t.object_id = e.object2_id
-LEFT JOIN _report_ends d ON d.thread_id = e.thread_id AND e.state = 'unfinished'
+LEFT JOIN _report_ends d ON d.thread_id = CASE WHEN e.state = 'unfinished' THEN e.thread_id END
 WHERE e.kind = 'syscall' AND e.parent_event_id IS NULL;
+
+-- statement size: how many calls there are.
+SELECT count(*) FROM _report_events WHERE kind = 'syscall' AND parent_event_id IS NULL
+
+-- statement kept: all calls of a small trace, kept for the sums and for the quantiles. Gives no rows.
+CREATE OR REPLACE TEMP TABLE _report_kept AS FROM _report_calls;
+CREATE OR REPLACE TEMP VIEW _report_calls AS FROM _report_kept
 
 -- statement sums: calls that are alike, added up once. To plan a question about `events` takes 100 ms, and to look at ten million of them seconds: all is asked of
 -- the sums but quantiles, which no sum has. Gives no rows.
@@ -59,10 +66,6 @@ CREATE OR REPLACE TEMP MACRO _report_is_made_up(path) AS regexp_matches(coalesce
 -- statement overview: one row: calls, failed, unfinished, processes, threads, hosts, length in ns.
 SELECT sum(calls), sum(calls) FILTER (WHERE is_failure(error, class)), sum(unfinished), count(DISTINCT process_id), count(DISTINCT thread_id),
        (SELECT count(*) FROM hosts), coalesce(max(end_ns) - min(begin_ns), 0) FROM _report_sums
-
--- statement kept: all calls, kept for the quantiles, of a small trace. Gives no rows.
-CREATE OR REPLACE TEMP TABLE _report_kept AS FROM _report_calls;
-CREATE OR REPLACE TEMP VIEW _report_calls AS FROM _report_kept
 
 -- statement activities: who did what to what, longest first: process, verb, target, calls, bytes, total_ns, p50, p99, max.
 SELECT process, verb, target, count(*), sum(bytes), sum(duration_ns), quantile_disc(duration_ns, 0.5), quantile_disc(duration_ns, 0.99),

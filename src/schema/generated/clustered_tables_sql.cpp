@@ -13,11 +13,11 @@ SELECT * REPLACE (time_ns::BIGINT AS time_ns, cpu::BIGINT AS cpu, object_id::BIG
        _congestion_state_name(e.congestion_state) AS congestion_state
 FROM (SELECT *, time_ns AS start_ns FROM internal.raw_retransmission) e JOIN internal.hosts o USING (host_index)
 LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
--- a SYN is sent again before connect() returns, and so before the ends are known
+-- a SYN is sent again before connect() returns, and so before the ends are known (CASE: with a condition on one side DuckDB compares each with each)
 LEFT JOIN (SELECT object_id, arg_min(local_address, valid_from_ns) AS local_address, arg_min(local_port, valid_from_ns) AS local_port,
            arg_min(remote_address, valid_from_ns) AS remote_address, arg_min(remote_port, valid_from_ns) AS remote_port,
            arg_min(connection_id, valid_from_ns) AS connection_id
-           FROM internal.handles WHERE object_type = 'socket' AND remote_port IS NOT NULL GROUP BY object_id) n ON n.object_id = h.object_id AND h.remote_port IS NULL
+           FROM internal.handles WHERE object_type = 'socket' AND remote_port IS NOT NULL GROUP BY object_id) n ON n.object_id = CASE WHEN h.remote_port IS NULL THEN h.object_id END
 LEFT JOIN internal.clock_pieces m ON m.host_index = e.host_index AND m.bucket = _clock_bucket(e.start_ns) AND e.start_ns >= m.from_ns AND e.start_ns < m.to_ns);
 )dyetrace";
 }

@@ -57,11 +57,11 @@ SELECT * REPLACE (time_ns::BIGINT AS time_ns, cpu::BIGINT AS cpu, object_id::BIG
        _congestion_state_name(e.congestion_state) AS congestion_state
 FROM (SELECT *, time_ns AS start_ns FROM internal.raw_retransmission) e JOIN internal.hosts o USING (host_index)
 LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
--- a SYN is sent again before connect() returns, and so before the ends are known
+-- a SYN is sent again before connect() returns, and so before the ends are known (CASE: with a condition on one side DuckDB compares each with each)
 LEFT JOIN (SELECT object_id, arg_min(local_address, valid_from_ns) AS local_address, arg_min(local_port, valid_from_ns) AS local_port,
            arg_min(remote_address, valid_from_ns) AS remote_address, arg_min(remote_port, valid_from_ns) AS remote_port,
            arg_min(connection_id, valid_from_ns) AS connection_id
-           FROM internal.handles WHERE object_type = 'socket' AND remote_port IS NOT NULL GROUP BY object_id) n ON n.object_id = h.object_id AND h.remote_port IS NULL);
+           FROM internal.handles WHERE object_type = 'socket' AND remote_port IS NOT NULL GROUP BY object_id) n ON n.object_id = CASE WHEN h.remote_port IS NULL THEN h.object_id END);
 CREATE OR REPLACE VIEW event_objects AS
 SELECT * REPLACE (event_id::BIGINT AS event_id, object_id::BIGINT AS object_id, poll_asked::BIGINT AS poll_asked, poll_events::BIGINT AS poll_events) FROM (SELECT _event_id(e.host_index, e.cpu, e.parent_sequence) AS event_id, _event_role_name(e.role) AS role, h.object_id, h.path,
        nullif(e.fd, -1) AS fd, nullif(e.range_begin, -1) AS range_begin, nullif(e.range_end, -1) AS range_end, e.asked_events AS poll_asked, e.events AS poll_events
@@ -105,10 +105,10 @@ CREATE OR REPLACE VIEW accounting AS
 SELECT * REPLACE (cpu::BIGINT AS cpu, time_ns::BIGINT AS time_ns, generated::BIGINT AS generated, filtered::BIGINT AS filtered, aggregated::BIGINT AS aggregated, delivered::BIGINT AS delivered, lost::BIGINT AS lost, facts_lost::BIGINT AS facts_lost) FROM (SELECT any_value(o.name) AS host, a.cpu, max(a.time_ns) AS time_ns, arg_max(a.generated, a.time_ns) AS generated,
        arg_max(a.filtered, a.time_ns) AS filtered, arg_max(a.aggregated, a.time_ns) AS aggregated,
        arg_max(a.delivered, a.time_ns) AS delivered, arg_max(a.lost, a.time_ns) AS lost, arg_max(a.facts_lost, a.time_ns) AS facts_lost
-FROM internal.raw_accounting a JOIN internal.hosts o USING (host_index) GROUP BY host_index, a.cpu);
-CREATE OR REPLACE VIEW coverage AS
 )dyetrace"
-    R"dyetrace(SELECT DISTINCT o.name AS host, v.path AS source, _coverage_state_name(v.state) AS state, v.text AS reason
+    R"dyetrace(FROM internal.raw_accounting a JOIN internal.hosts o USING (host_index) GROUP BY host_index, a.cpu);
+CREATE OR REPLACE VIEW coverage AS
+SELECT DISTINCT o.name AS host, v.path AS source, _coverage_state_name(v.state) AS state, v.text AS reason
 FROM internal.raw_coverage v JOIN internal.hosts o USING (host_index);
 CREATE OR REPLACE VIEW clock_snapshots AS
 SELECT * REPLACE (boot_ns::BIGINT AS boot_ns, monotonic_ns::BIGINT AS monotonic_ns, error_ns::BIGINT AS error_ns) FROM (SELECT o.name AS host, s.boot_ns, s.wall_ns, s.monotonic_ns, s.error_ns FROM internal.raw_clock_snapshot s JOIN internal.hosts o USING (host_index));

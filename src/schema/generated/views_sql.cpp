@@ -517,11 +517,11 @@ SELECT * REPLACE (time_ns::BIGINT AS time_ns, cpu::BIGINT AS cpu, object_id::BIG
        _congestion_state_name(e.congestion_state) AS congestion_state
 FROM (SELECT *, time_ns AS start_ns FROM internal.raw_retransmission) e JOIN internal.hosts o USING (host_index)
 LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
--- a SYN is sent again before connect() returns, and so before the ends are known
+-- a SYN is sent again before connect() returns, and so before the ends are known (CASE: with a condition on one side DuckDB compares each with each)
 LEFT JOIN (SELECT object_id, arg_min(local_address, valid_from_ns) AS local_address, arg_min(local_port, valid_from_ns) AS local_port,
            arg_min(remote_address, valid_from_ns) AS remote_address, arg_min(remote_port, valid_from_ns) AS remote_port,
            arg_min(connection_id, valid_from_ns) AS connection_id
-           FROM internal.handles WHERE object_type = 'socket' AND remote_port IS NOT NULL GROUP BY object_id) n ON n.object_id = h.object_id AND h.remote_port IS NULL);
+           FROM internal.handles WHERE object_type = 'socket' AND remote_port IS NOT NULL GROUP BY object_id) n ON n.object_id = CASE WHEN h.remote_port IS NULL THEN h.object_id END);
 CREATE OR REPLACE VIEW event_objects AS
 SELECT * REPLACE (event_id::BIGINT AS event_id, object_id::BIGINT AS object_id, poll_asked::BIGINT AS poll_asked, poll_events::BIGINT AS poll_events) FROM (SELECT _event_id(e.host_index, e.cpu, e.parent_sequence) AS event_id, _event_role_name(e.role) AS role, h.object_id, h.path,
        nullif(e.fd, -1) AS fd, nullif(e.range_begin, -1) AS range_begin, nullif(e.range_end, -1) AS range_end, e.asked_events AS poll_asked, e.events AS poll_events

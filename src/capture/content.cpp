@@ -34,7 +34,7 @@ constexpr const char* kPages = "content of sendfile, splice, copy_file_range";
 constexpr const char* kDeferred = "content that is not in memory";
 constexpr const char* kPipes = "content of splice and tee between pipes and sockets";
 
-// Lets find_page_base of src/kernel/content/pages.bpf.c look for a page of random bytes.
+// Lets find_page_base of src/kernel/programs/pages.bpf.c look for a page of random bytes.
 Result<void> find_page_base(dyetrace_bpf& skeleton) {
     std::array<std::uint64_t, PAGE_BYTES / sizeof(std::uint64_t)> words{};
     const base::Fd file(memfd_create("dyetrace", MFD_CLOEXEC));
@@ -101,7 +101,8 @@ Result<void> choose_content(dyetrace_bpf& skeleton,
     bpf_program__set_autoload(skeleton.progs.write_with_content, false);
     bpf_program__set_autoload(skeleton.progs.write_with_resident_content, false);
     bpf_program__set_autoload(content_writer(skeleton), looks);
-    bpf_program__set_autoload(skeleton.progs.find_page_base, looks);
+    // also for links (kernel/helpers/link.bpf.c)
+    bpf_program__set_autoload(skeleton.progs.find_page_base, support.loop);
     bpf_program__set_autoload(skeleton.progs.find_shared_memory, looks);
     bpf_map__set_max_entries(skeleton.maps.content_buffers, looks ? cpus : 1);
     bpf_map__set_max_entries(skeleton.maps.deferred_calls, looks ? DEFERRED_MAX : 1);
@@ -110,6 +111,12 @@ Result<void> choose_content(dyetrace_bpf& skeleton,
 
 Result<std::vector<Source>> prepare_content(dyetrace_bpf& skeleton, const CaptureOptions& options) {
     std::vector<Source> limits;
+    std::string lack = "where this kernel keeps the bytes of a page was not found";
+    if (bpf_program__autoload(skeleton.progs.find_page_base)) {
+        if (const auto searched = find_page_base(skeleton); !searched.ok()) {
+            lack = searched.error().text();
+        }
+    }
     bpf_program* writer = content_writer(skeleton);
     if (!bpf_program__autoload(writer)) {
         return limits;
@@ -118,10 +125,6 @@ Result<std::vector<Source>> prepare_content(dyetrace_bpf& skeleton, const Captur
         limits.push_back(how_content_is_looked_at(options));
     }
     TRY(put_program(skeleton.maps.exit_programs, PROGRAM_WRITE_CONTENT, writer));
-    std::string lack = "where this kernel keeps the bytes of a page was not found";
-    if (const auto searched = find_page_base(skeleton); !searched.ok()) {
-        lack = searched.error().text();
-    }
     if (skeleton.bss->page_base_known) {
         limits.push_back({kPages,
                           schema::CoverageState::kOn,

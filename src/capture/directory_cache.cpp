@@ -25,8 +25,8 @@ constexpr const char* kNotFound = "calls by path (stat, unlink, rename) have no 
 constexpr const char* kPartial =
     "a call by path (stat, unlink, rename) has its object where the kernel's cache of names has it "
     "when the call ends: not where a "
-    "directory compares names in a way of its own (letter case), and not through links of "
-    "overlayfs";
+    "directory compares names in a way of its own (letter case), and not through a symbolic link "
+    "of overlayfs, a long one of XFS, or one of /proc but fd, cwd, root and exe";
 // Folders that every system has, with enough in them.
 constexpr const char* kFolders[] = {"/", "/proc/self", "/etc", "/usr", "/usr/bin", "/proc"};
 constexpr std::size_t kOpenMax = 128;

@@ -76,8 +76,16 @@ btf_type& type_of(const btf& types, std::uint32_t id) {
 class Part {
   public:
     explicit Part(const btf& kernel)
-        : kernel_(kernel), numbers_(btf__type_cnt(&kernel)), types_(btf__new_empty(), &btf__free) {
+        : of_(&kernel), numbers_(btf__type_cnt(&kernel)), types_(btf__new_empty(), &btf__free) {
         pointer_ = types_ ? number_of(btf__add_ptr(types_.get(), 0)) : 0;
+    }
+
+    // What is taken from now on is of a module, whose types come after the kernel's.
+    void turn_to(const btf& kernel, const btf& module) {
+        settle();
+        of_ = &module;
+        numbers_.resize(btf__type_cnt(&kernel));
+        numbers_.resize(btf__type_cnt(&module));
     }
 
     // Takes a type, and what lies in it.
@@ -85,33 +93,38 @@ class Part {
         if (id == 0 || numbers_[id] != 0 || !is_whole()) {
             return;
         }
-        btf_type& type = type_of(kernel_, id);
+        btf_type& type = type_of(*of_, id);
         if (btf_is_ptr(&type)) {
             numbers_[id] = pointer_;
             return;
         }
-        numbers_[id] = number_of(btf__add_type(types_.get(), &kernel_, &type));
+        numbers_[id] = number_of(btf__add_type(types_.get(), of_, &type));
         each_inside(type, [&](std::uint32_t inside) { take(inside); });
     }
 
     // Once all is taken: null if memory did not suffice.
     btf* finish() {
-        for (std::uint32_t id = 1; is_whole() && id < btf__type_cnt(types_.get()); ++id) {
-            each_inside(type_of(*types_, id),
-                        [&](std::uint32_t& inside) { inside = numbers_[inside]; });
-        }
+        settle();
         return is_whole() ? types_.get() : nullptr;
     }
 
   private:
+    // What lies in those that were taken gets its number here.
+    void settle() {
+        for (; is_whole() && settled_ < btf__type_cnt(types_.get()); ++settled_) {
+            each_inside(type_of(*types_, settled_),
+                        [&](std::uint32_t& inside) { inside = numbers_[inside]; });
+        }
+    }
     bool is_whole() const { return pointer_ != 0 && !has_failed_; }
     std::uint32_t number_of(int added) {
         has_failed_ = has_failed_ || added < 0;
         return has_failed_ ? 0 : static_cast<std::uint32_t>(added);
     }
 
-    const btf& kernel_;
-    std::vector<std::uint32_t> numbers_;  // of the kernel's types in this part; 0: not taken
+    const btf* of_;                       // what is taken of
+    std::vector<std::uint32_t> numbers_;  // of its types in this part; 0: not taken
+    std::uint32_t settled_ = 1;
     std::unique_ptr<btf, decltype(&btf__free)> types_;
     std::uint32_t pointer_ = 0;
     bool has_failed_ = false;
@@ -133,7 +146,9 @@ std::unordered_map<std::string_view, const char*> asked_by(const btf& programs) 
 
 }  // namespace
 
-Result<NamedTypes> NamedTypes::of(const btf& kernel, const btf& programs) {
+Result<NamedTypes> NamedTypes::of(const btf& kernel,
+                                  std::span<const btf* const> modules,
+                                  const btf& programs) {
     const std::unordered_set<std::string_view> names = names_of(programs);
     std::unordered_map<std::string_view, const char*> asked = asked_by(programs);
     std::vector<std::pair<const char*, std::uint32_t>> answers;
@@ -150,6 +165,15 @@ Result<NamedTypes> NamedTypes::of(const btf& kernel, const btf& programs) {
         if (const auto found = asked.find(name); found != asked.end() && btf_is_struct(&type)) {
             answers.emplace_back(found->second, id);
             asked.erase(found);
+        }
+    }
+    for (const btf* module : modules) {
+        part.turn_to(kernel, *module);
+        for (std::uint32_t id = btf__type_cnt(&kernel); id < btf__type_cnt(module); ++id) {
+            const btf_type& type = type_of(*module, id);
+            if (can_be_named(type) && names.contains(name_of(*module, type))) {
+                part.take(id);
+            }
         }
     }
     btf* const types = part.finish();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -16,13 +17,15 @@ namespace dyetrace::capture {
 
 inline constexpr const char* kKernelTypes = "/sys/kernel/btf/vmlinux";
 
-// A file (BTF), which is gone with its owner: the structures, unions and enums of `kernel` that `programs` have under the same name, whatever comes after
+// A file (BTF), which is gone with its owner: the structures, unions and enums of `kernel` and its `modules` that `programs` have under the same name, whatever comes after
 // "___" in theirs, with all that lies in them; pointers lead to nothing. `programs` may ask under which numbers the kernel has its structures, by an enum:
 //
 //   enum kernel_type_id { id_of_inode = 1 };      here, every value is    enum kernel_type_id { id_of_inode = 1421 };     what the kernel lacks is not in it
 class NamedTypes {
   public:
-    static Result<NamedTypes> of(const btf& kernel, const btf& programs);
+    static Result<NamedTypes> of(const btf& kernel,
+                                 std::span<const btf* const> modules,
+                                 const btf& programs);
     std::string path() const;
 
   private:

@@ -56,7 +56,7 @@ TEST(KernelTypes, those_that_are_named_and_what_lies_in_them) {
     add_structure(programs, "asked___before_6_2", 1);
     add_structure(programs, "our_own", 1);
 
-    const Types named = parsed(NamedTypes::of(*kernel, *programs));
+    const Types named = parsed(NamedTypes::of(*kernel, {}, *programs));
     EXPECT_EQ(shown(named),
               "1 2 \n"
               "2 4 asked of 3\n"
@@ -66,6 +66,33 @@ TEST(KernelTypes, those_that_are_named_and_what_lies_in_them) {
               "6 3 \n"
               "7 1 int\n"
               "8 6 kernel_type_id\n");
+}
+
+TEST(KernelTypes, those_of_modules_lie_in_them_with_the_kernels) {
+    const Types kernel = no_types();
+    ASSERT_EQ(btf__add_int(kernel.get(), "int", 4, BTF_INT_SIGNED), 1);
+    add_structure(kernel, "inode", 1);  // 2
+    const Types xfs(btf__new_empty_split(kernel.get()), &btf__free);
+    add_structure(xfs, "stranger", 1);   // 3
+    add_structure(xfs, "xfs_inode", 2);  // 4
+    const Types ext4(btf__new_empty_split(kernel.get()), &btf__free);
+    add_structure(ext4, "inside", 1);      // 3, too
+    add_structure(ext4, "ext4_inode", 3);  // 4
+    const Types programs = no_types();
+    ASSERT_EQ(btf__add_int(programs.get(), "int", 4, 0), 1);
+    add_structure(programs, "xfs_inode", 1);
+    add_structure(programs, "ext4_inode", 1);
+
+    const btf* const modules[] = {xfs.get(), ext4.get()};
+    const Types named = parsed(NamedTypes::of(*kernel, modules, *programs));
+    EXPECT_EQ(shown(named),
+              "1 2 \n"
+              "2 4 xfs_inode of 3\n"
+              "3 4 inode of 4\n"
+              "4 1 int\n"
+              "5 4 ext4_inode of 6\n"
+              "6 4 inside of 4\n"
+              "7 6 kernel_type_id\n");
 }
 
 TEST(KernelTypes, numbers_that_the_programs_ask_for) {
@@ -80,7 +107,7 @@ TEST(KernelTypes, numbers_that_the_programs_ask_for) {
     ASSERT_EQ(btf__add_enum_value(programs.get(), "id_of_inode", 1), 0);
     ASSERT_EQ(btf__add_enum_value(programs.get(), "id_of_folio", 2), 0);
 
-    const Types named = parsed(NamedTypes::of(*kernel, *programs));
+    const Types named = parsed(NamedTypes::of(*kernel, {}, *programs));
     const int id = btf__find_by_name_kind(named.get(), "kernel_type_id", BTF_KIND_ENUM);
     ASSERT_GT(id, 0);
     const btf_type* numbers = btf__type_by_id(named.get(), static_cast<unsigned>(id));
@@ -97,7 +124,7 @@ TEST(KernelTypes, of_this_kernel_a_part_is_enough) {
     const Types programs = no_types();
     ASSERT_EQ(btf__add_int(programs.get(), "int", 4, 0), 1);
     add_structure(programs, "task_struct", 1);
-    const Types named = parsed(NamedTypes::of(*kernel, *programs));
+    const Types named = parsed(NamedTypes::of(*kernel, {}, *programs));
     ASSERT_TRUE(named);
     const auto size_in = [](const Types& types) {
         const int id = btf__find_by_name_kind(types.get(), "task_struct", BTF_KIND_STRUCT);

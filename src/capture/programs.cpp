@@ -1,14 +1,19 @@
 #include "capture/programs.h"
 
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "capture/libbpf_log.h"
 #include "schema/generated/syscalls.bpf.h"
@@ -22,16 +27,38 @@
 namespace dyetrace::capture {
 namespace {
 
+// File systems whose inodes the programs look into (kernel/helpers/link.bpf.c); many kernels have them as modules.
+constexpr const char* kModules[] = {"ext4", "xfs"};
+
+using Types = std::unique_ptr<btf, decltype(&btf__free)>;
+
+std::vector<Types> types_of_modules(btf& kernel) {
+    std::vector<Types> modules;
+    for (const char* name : kModules) {
+        if (access(fmt::format("/sys/kernel/btf/{}", name).c_str(), R_OK) == 0) {
+            Types types(btf__load_module_btf(name, &kernel), &btf__free);
+            if (types) {
+                modules.push_back(std::move(types));
+            }
+        }
+    }
+    return modules;
+}
+
 // None where the kernel shows no types: libbpf says so.
-Result<std::optional<NamedTypes>> named_types_of(const btf* kernel,
-                                                 const bpf_object_skeleton& skeleton) {
+Result<std::optional<NamedTypes>> named_types_of(btf* kernel, const bpf_object_skeleton& skeleton) {
     const std::unique_ptr<bpf_object, decltype(&bpf_object__close)> programs(
         bpf_object__open_mem(skeleton.data, skeleton.data_sz, nullptr), &bpf_object__close);
     const btf* named = programs ? bpf_object__btf(programs.get()) : nullptr;
     if (kernel == nullptr || named == nullptr) {
         return std::optional<NamedTypes>();
     }
-    TRY(NamedTypes types, NamedTypes::of(*kernel, *named));
+    const std::vector<Types> loaded = types_of_modules(*kernel);
+    std::vector<const btf*> modules;
+    for (const Types& types : loaded) {
+        modules.push_back(types.get());
+    }
+    TRY(NamedTypes types, NamedTypes::of(*kernel, modules, *named));
     return std::optional(std::move(types));
 }
 

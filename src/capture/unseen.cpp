@@ -43,6 +43,13 @@ void add_unseen(const dyetrace_bpf& skeleton, std::vector<Source>& sources) {
                          "the middle of a BPF program, and runs none for others meanwhile",
                          left_out)});
     }
+    if (skeleton.bss->links_unread > 0) {
+        sources.push_back({"symbolic links",
+                           schema::CoverageState::kPartial,
+                           fmt::format("{} times a path was not followed to its object: what a "
+                                       "link on the way says was not at hand",
+                                       skeleton.bss->links_unread)});
+    }
     const auto ways = schema::unseen_bytes();
     static_assert(sizeof(skeleton.bss->unseen_groups) == UNSEEN_GROUPS + 1);
     for (std::size_t i = 0; i < ways.size(); ++i) {

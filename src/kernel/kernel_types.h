@@ -39,6 +39,10 @@ struct super_block {
 	__u32 s_dev;
 	unsigned long s_magic;
 	struct file_system_type *s_type;
+	unsigned char s_blocksize_bits;
+	struct dentry *s_root;
+	struct block_device *s_bdev;
+	void *s_fs_info;
 };
 
 struct inode {
@@ -51,6 +55,7 @@ struct inode {
 	__u32 i_generation;
 	void *i_private;
 	struct pipe_inode_info *i_pipe;
+	struct address_space *i_mapping;
 	char *i_link; /* of a symbolic link, where the file system keeps its text in memory */
 };
 
@@ -222,6 +227,7 @@ struct net {
 
 struct pid_namespace {
 	struct ns_common ns;
+	unsigned int level;
 	struct {
 		struct {
 			void *xa_head;

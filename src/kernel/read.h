@@ -42,6 +42,7 @@ enum kernel_type_id {
 	id_of_sk_buff,
 	id_of_sock,
 	id_of_socket,
+	id_of_super_block,
 	id_of_task_struct,
 	id_of_tcp_skb_cb,
 	id_of_tcp_sock,

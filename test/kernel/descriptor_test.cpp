@@ -170,7 +170,7 @@ TEST_F(Descriptor, a_temporary_file_has_a_name_only_when_it_is_linked) {
     EXPECT_EQ(shown, lines(R"(
         openat file =3 fd=3 #1 file ~/#N "~/" O_RDWR|O_TMPFILE size=0 {"dfd":"AT_FDCWD","flags":"O_RDWR|O_TMPFILE","mode":"0600"}
         write file =3 fd=3 #1 file ~/#N O_RDWR|O_TMPFILE @0 size=3 3/3 {"count":3}
-        linkat metadata =0 /proc/self/fd/3 "/proc/self/fd/3" => #1 ~/named {"olddfd":"AT_FDCWD","newdfd":"AT_FDCWD","flags":"AT_SYMLINK_FOLLOW"}
+        linkat metadata =0 #1 file ~/#N "/proc/self/fd/3" => #1 ~/named {"olddfd":"AT_FDCWD","newdfd":"AT_FDCWD","flags":"AT_SYMLINK_FOLLOW"}
         write file =3 fd=3 #1 file ~/#N O_RDWR|O_TMPFILE @3 size=6 3/3 {"count":3}
         openat file =4 fd=4 #1 file ~/named "~/named" O_RDONLY size=6 {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
     )"));

@@ -15,7 +15,7 @@
 #include "kernel/helpers/children.h"
 #include "kernel/content/content.h"
 #include "kernel/content/edges.h"
-#include "kernel/content/pages.h"
+#include "kernel/helpers/pages.h"
 #include "kernel/content/parts.h"
 #include "kernel/content/buffer.h"
 #include "kernel/content/xxh64.h"

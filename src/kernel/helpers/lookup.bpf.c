@@ -154,24 +154,6 @@ static __always_inline __u64 entry_of(const struct lookup *lookup, __u32 hash, _
 	return walk.node ? walk.node - bpf_core_field_offset(struct dentry, d_hash) : 0;
 }
 
-/* Goes on with the text of a link, and then with what comes after it; false: not known, or too many. */
-static __always_inline bool enter_link(struct lookup *lookup, struct inode *inode)
-{
-	__u64 text = (__u64)READ(inode, i_link);
-	__u32 depth = lookup->depth;
-
-	if (!text || depth >= LINKS_MAX)
-		return false;
-	lookup->after[depth & (LINKS_MAX - 1)] = lookup->text;
-	lookup->depth = depth + 1;
-	lookup->text = text;
-	if ((number_at(text) & 0xff) == '/') {
-		lookup->dentry = lookup->root_dentry;
-		lookup->mount = lookup->root_mount;
-	}
-	return true;
-}
-
 /* One name deeper; false: it leads nowhere that is known. */
 static __always_inline bool enter_name(struct scratch *scratch, __u32 hash, bool is_last)
 {
@@ -190,7 +172,7 @@ static __always_inline bool enter_name(struct scratch *scratch, __u32 hash, bool
 	if (!inode)
 		return false;
 	if ((READ(inode, i_mode) & S_IFMT) == S_IFLNK && !(is_last && !lookup->follow))
-		return enter_link(lookup, inode);
+		return enter_link(ref_of(scratch), number_of(scratch, dentry));
 	lookup->dentry = entry;
 	return !is_mounted_on(dentry) || enter_mounts(ref_of(scratch));
 }

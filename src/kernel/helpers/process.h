@@ -46,15 +46,22 @@ static __always_inline void set_target(struct task_state *state, struct task_str
 	state->target_start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
 }
 
+/* The address of the thread with this struct pid; 0: none. */
+static __always_inline __u64 thread_of(__u64 pid)
+{
+	__u64 first = pid ? number_at(pid + bpf_core_field_offset(struct pid, tasks[PIDTYPE_PID])) : 0;
+
+	return first ? first - bpf_core_field_offset(struct task_struct, pid_links[PIDTYPE_PID]) : 0;
+}
+
 /* The thread that has this number in a pid namespace; 0: none. Verified on its own: it is found in many ways. */
 __noinline __u64 find_task(__u64 namespace, __u32 number)
 {
 	__u32 base = READ(typed(pid_namespace, namespace), idr.idr_base);
 	__u64 pid = xarray_entry(namespace + bpf_core_field_offset(struct pid_namespace, idr.idr_rt.xa_head), number - base,
 				 PID_LEVELS_MAX);
-	__u64 first = pid ? number_at(pid + bpf_core_field_offset(struct pid, tasks[PIDTYPE_PID])) : 0;
 
-	return first ? first - bpf_core_field_offset(struct task_struct, pid_links[PIDTYPE_PID]) : 0;
+	return thread_of(pid);
 }
 
 /* A process that still exists, by its number in the pid namespace of the current task. */

@@ -28,6 +28,7 @@ struct lookup {
 	__u32 depth; /* links */
 	bool follow; /* a link at the end */
 	bool found;
+	__u64 own_text[4]; /* of /proc/self: words that are padded with '/', the last one is 0 */
 };
 
 /* The messages of a call, one after the other. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The bytes of a file that are in memory, whoever maps them or not: sendfile and its kin move these and no program's buffer.
+ * The bytes of a file that are in memory, whoever maps them or not: sendfile and its kin move these and no program's buffer, and
+ * most file systems keep the text of a symbolic link there.
  *
  *   mapping ──► xarray of folios ──► struct page ──► page_base + (address of struct page << 6)
  *
@@ -32,18 +33,25 @@ static __always_inline bool holds_page(__u64 folio_address, __u64 mapping, __u64
 	return (__u64)READ(folio, mapping) == mapping && *page_of_folio < 1 << 18; /* 1 GiB, the largest folio */
 }
 
+/* Where a byte of a file is in memory, and the folio that holds it; 0: it is not in memory. */
+static __always_inline __u64 byte_at(__u64 mapping, __u64 position, __u64 *folio)
+{
+	__u64 index = position >> PAGE_BITS, page;
+
+	if (!page_base_known)
+		return 0;
+	*folio = folio_at(mapping, index);
+	if (!*folio || !holds_page(*folio, mapping, index, &page))
+		return 0;
+	page = *folio + (page << PAGE_STRUCT_BITS);
+	return page_base + (page << PAGE_STRUCT_BITS) + (position & (PAGE_BYTES - 1));
+}
+
 /* Copies from one page of a file; false if it is not in memory, or was taken out of it meanwhile. */
 static __always_inline bool read_page(__u8 *to, __u32 bytes, __u64 mapping, __u64 position)
 {
-	__u64 index = position >> PAGE_BITS, folio, page;
+	__u64 folio, page, address = byte_at(mapping, position, &folio);
 
-	if (!page_base_known)
-		return false;
-	folio = folio_at(mapping, index);
-	if (!folio || !holds_page(folio, mapping, index, &page))
-		return false;
-	page = folio + (page << PAGE_STRUCT_BITS);
-	if (bpf_probe_read_kernel(to, bytes, (void *)(page_base + (page << PAGE_STRUCT_BITS) + (position & (PAGE_BYTES - 1)))))
-		return false;
-	return holds_page(folio, mapping, index, &page);
+	return address && !bpf_probe_read_kernel(to, bytes, (void *)address) &&
+	       holds_page(folio, mapping, position >> PAGE_BITS, &page);
 }

@@ -6,7 +6,7 @@
  */
 #include "kernel/iterators.h"
 #include "kernel/helpers/object.h"
-#include "kernel/content/pages.h"
+#include "kernel/helpers/pages.h"
 
 #define MAP_STEP_BITS 30
 #define MAP_STEPS_MAX (1 << 14) /* up and down from an address in the map: memory of 16 TiB */

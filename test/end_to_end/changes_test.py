@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What changes a file's bytes without a call that moves bytes: from what was there before nothing flows any more. The truth is what the program finds there."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -85,7 +86,8 @@ class ChangesTest(FollowTest):
             found[row["name"]] += range(int(row["to_offset"]) // BLOCK, (int(row["to_offset"]) + int(row["bytes"])) // BLOCK)
         return trace, truth, {name: sorted(blocks) for name, blocks in found.items()}
 
-    def in_image(self, maker, program, name):
+    @contextlib.contextmanager
+    def mounted(self, maker):
         image, folder = self.path("image"), self.path("mounted")
         subprocess.run(["truncate", "-s", "320M", image], check=True)
         os.mkdir(folder)
@@ -95,9 +97,13 @@ class ChangesTest(FollowTest):
         except (OSError, subprocess.CalledProcessError) as error:
             self.skipTest(str(error))
         try:
-            return self.changed(folder, program, name)
+            yield folder
         finally:
             subprocess.run(["umount", folder], check=True)
+
+    def in_image(self, maker, program, name):
+        with self.mounted(maker) as folder:
+            return self.changed(folder, program, name)
 
     def test_a_file_that_is_emptied_by_its_handle_has_nothing_of_before(self):
         trace, truth, found = self.changed(self.folder, HANDLE, "trace")
@@ -111,16 +117,31 @@ class ChangesTest(FollowTest):
         trace, truth, found = self.in_image(["mkfs.ext4", "-q"], RANGES, "ranges")
         self.assertEqual({"zeroed": [0, 2, 3], "punched": [0, 1, 3], "punched_too": [0, 2, 3], "failed": [0, 1, 2, 3]}, truth)
         self.assertEqual(truth, found)
-        self.assertEqual(0, trace.number("SELECT count(*) FROM coverage WHERE source = 'cloned ranges'"))
+        self.assertEqual(0, trace.number("SELECT count(*) FROM coverage WHERE source = 'exchanged ranges'"))
 
     def test_files_that_were_given_the_bytes_of_others_have_nothing_of_before(self):
         trace, truth, found = self.in_image(["mkfs.xfs", "-q"], CLONES, "clones")
         self.assertEqual({"cloned": [], "range": [0, 3], "rest": [0, 1]}, truth)
         self.assertEqual(truth, found)
-        self.assertEqual(1, trace.number("SELECT count(*) FROM coverage WHERE source = 'cloned ranges'"))
+        self.assertEqual(0, trace.number("SELECT count(*) FROM coverage WHERE source = 'exchanged ranges'"))
         rows = trace.rows("SELECT role, parse_filename(path) AS name, range_begin, range_end FROM event_objects WHERE role IN ('changed', 'copied') ORDER BY event_id, role")
-        self.assertEqual([("changed", "cloned", 0, None), ("copied", "source", 0, None), ("changed", "range", 4096, 12288), ("copied", "source2", 4096, 12288)],
+        self.assertEqual([("changed", "cloned", 0, 16384), ("copied", "source", 0, 16384), ("changed", "range", 4096, 12288), ("copied", "source2", 4096, 12288)],
                          [(row["role"], row["name"], *(int(row[end]) if row[end] is not None else None for end in ("range_begin", "range_end"))) for row in rows][:4])
+        rows = trace.rows("SELECT parse_filename(w.path) AS source, parse_filename(e.path) AS name, i.from_offset, i.bytes, o.to_offset, certainty FROM flows i JOIN flows o USING (certainty) JOIN events w ON w.event_id = i.from_event "
+                          "JOIN events e ON e.event_id = o.to_event JOIN events c ON c.event_id = i.to_event WHERE i.to_event = o.from_event AND c.name = 'ioctl' ORDER BY c.event_id")
+        self.assertEqual([("source", "cloned", 0, 16384, 0), ("source2", "range", 4096, 8192, 4096), ("source3", "rest", 8192, 8192, 8192)],
+                         [(row["source"], row["name"], *(int(row[number]) for number in ("from_offset", "bytes", "to_offset"))) for row in rows])
+        self.assertEqual({"certain"}, {row["certainty"] for row in rows})
+
+    def test_a_file_is_followed_to_its_clones(self):
+        with self.mounted(["mkfs.xfs", "-q"]) as folder:
+            trace = self.record("--", "sh", "-c", "head -c 300000 /dev/urandom > first; cp first second; cp --reflink=always second third; cat third > fourth", cwd=folder, name="clones")
+        self.assertEqual(2, trace.number("SELECT count(*) FROM event_objects WHERE role = 'copied'"))
+        trail = self.follow(trace, "--path", f"{folder}/first")
+        for name in ("second", "third", "fourth"):
+            self.assertIn(f"/{name} 0–300,000", trail)
+        self.assertEqual([(300000, "certain")], [(int(row["bytes"]), row["certainty"]) for row in trace.rows(
+            "SELECT sum(f.bytes)::BIGINT AS bytes, certainty FROM flows f JOIN events e ON e.event_id = f.to_event WHERE e.name <> 'ioctl' AND e.path LIKE '%/third' GROUP BY certainty")])
 
     def test_the_donor_of_a_file_that_is_defragmented_has_nothing_of_before(self):
         _, truth, found = self.in_image(["mkfs.ext4", "-q"], DONOR, "donor")

@@ -45,11 +45,21 @@ static __always_inline void touch_own(struct scratch *scratch, __u32 handle_id, 
 	touch_range(scratch, EVENT_ROLE_CHANGED, handle_id, scratch->event.fd, begin, bytes ? begin + bytes : -1);
 }
 
-/* Another file, which the structure names. */
-static __always_inline void touch_other(struct scratch *scratch, __u8 role, __s32 fd, __u64 begin, __u64 bytes)
+/* Another file, which the structure names, has other bytes, too. */
+static __always_inline void touch_other(struct scratch *scratch, __s32 fd)
 {
 	see_file(scratch, file_of(current_task(), fd), 0);
-	touch_range(scratch, role, scratch->seen.handle_id, fd, begin, bytes ? begin + bytes : -1);
+	touch_range(scratch, EVENT_ROLE_CHANGED, scratch->seen.handle_id, fd, 0, -1);
+}
+
+/* So many bytes of that file are now at `to` of its own, too; 0: as many as that one has. */
+static __always_inline void touch_copy(struct scratch *scratch, __u32 handle_id, __u64 to, __s32 fd, __u64 from, __u64 bytes)
+{
+	see_file(scratch, file_of(current_task(), fd), 0);
+	if (!bytes && scratch->seen.size > (__s64)from)
+		bytes = scratch->seen.size - from;
+	touch_range(scratch, EVENT_ROLE_COPIED, scratch->seen.handle_id, fd, from, from + bytes);
+	touch_own(scratch, handle_id, to, bytes);
 }
 
 /* struct space_resv, whose numbers stand 4 bytes earlier where 64 bits are aligned to 4. */
@@ -80,12 +90,10 @@ static __noinline void follow_ioctl(struct scratch *scratch)
 	switch ((__u32)event->arguments[1]) {
 	case FICLONE:
 	case CIFS_IOC_COPYCHUNK_FILE:
-		touch_own(scratch, own, 0, 0);
-		touch_other(scratch, EVENT_ROLE_COPIED, event->arguments[2], 0, 0);
+		touch_copy(scratch, own, 0, event->arguments[2], 0, 0);
 		break;
 	case FICLONERANGE: /* descriptor, where, how much, to where */
-		touch_own(scratch, own, words[3], words[2]);
-		touch_other(scratch, EVENT_ROLE_COPIED, words[0], words[1], words[2]);
+		touch_copy(scratch, own, words[3], words[0], words[1], words[2]);
 		break;
 	case FS_IOC_UNRESVSP:
 	case FS_IOC_UNRESVSP64:
@@ -101,17 +109,17 @@ static __noinline void follow_ioctl(struct scratch *scratch)
 		touch_own(scratch, own, words[0], words[1]);
 		break;
 	case EXT4_IOC_MOVE_EXT: /* its own file has other blocks, with the same bytes */
-		touch_other(scratch, EVENT_ROLE_CHANGED, words[0] >> 32, 0, 0);
+		touch_other(scratch, words[0] >> 32);
 		break;
 	case XFS_IOC_SWAPEXT: /* the third number of its structure */
 		touch_own(scratch, own, 0, 0);
-		touch_other(scratch, EVENT_ROLE_CHANGED, words[2], 0, 0);
+		touch_other(scratch, words[2]);
 		break;
 	case XFS_IOC_EXCHANGE_RANGE:
 	case XFS_IOC_COMMIT_RANGE:
 	case F2FS_IOC_MOVE_RANGE:
 		touch_own(scratch, own, 0, 0);
-		touch_other(scratch, EVENT_ROLE_CHANGED, words[0], 0, 0);
+		touch_other(scratch, words[0]);
 		break;
 	case EXT4_IOC_SWAP_BOOT:
 	case F2FS_IOC_ABORT_ATOMIC_WRITE:

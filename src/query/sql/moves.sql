@@ -60,7 +60,7 @@ items AS (SELECT h.host_index, h.handle_id, h.object_id,
     FROM lone_handles h LEFT JOIN tcp t ON t.host_index = h.host_index AND t.handle_id = h.handle_id LEFT JOIN peers p USING (object_id) LEFT JOIN born b USING (object_id)
     LEFT JOIN mapped m USING (object_id), whole w)
 
--- statement named: CTEs up to `named`: one row per call or part that moves bytes or cuts a file, and per range that an ioctl changed. open cuts what was in a file that is empty afterwards; fallocate may punch
+-- statement named: CTEs up to `named`: one row per call or part that moves bytes or cuts a file, and per range that an ioctl changed, with what it made it of. open cuts what was in a file that is empty afterwards; fallocate may punch
 -- holes, and in 32-bit programs has each of its numbers in two registers, as ftruncate64 has. A call `empties` a pipe or unix socket if the kernel saw nothing left in it, if it got less than it asked for,
 -- or, which is all that a row with `found_nothing` is there for, EAGAIN, or a poll or select that had nothing to read of it; messages may end where descriptors come with them, and packets of a pipe (O_DIRECT) where they end.
 -- A path that truncate was given may have led to a file that nobody knows: it has no object. What msgrcv only looks at (MSG_COPY, 16384) is none. What is read in the memory of another process (`by_other`) was given by that one, which made no call: it is told so, by the same event.
@@ -95,9 +95,11 @@ moved AS (
   FROM internal.raw_event_object o JOIN internal.lone_calls e ON e.host_index = o.host_index AND e.cpu = o.cpu AND e.sequence = o.parent_sequence
   WHERE o.asked_events & {poll_events.POLLIN} <> 0 AND o.events = 0 AND e.result >= 0 AND e.state <> {state.unfinished}
   UNION ALL BY NAME
-  SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, o.handle_id, 'changed' AS cuts, e.abi << 16 | e.syscall AS call, 0 AS bytes, 0 AS result,
-    false AS unfinished, false AS found_nothing, false AS empties, greatest(o.range_begin, 0)::UBIGINT AS hole_begin, CASE WHEN o.range_end >= 0 THEN (o.range_end - o.range_begin)::UBIGINT END AS hole_bytes
+  SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, o.handle_id, c.handle_id AS handle2_id, CASE WHEN c.range_end >= 0 THEN 'copy_from' END AS transfer, 'changed' AS cuts,
+    e.abi << 16 | e.syscall AS call, CASE WHEN c.range_end >= 0 THEN (c.range_end - c.range_begin)::UBIGINT ELSE 0 END AS bytes, 0 AS result, false AS unfinished, false AS found_nothing, false AS empties, o.range_begin AS file_offset, true AS offset_certain,
+    c.range_begin AS file_offset2, true AS offset2_certain, greatest(o.range_begin, 0)::UBIGINT AS hole_begin, CASE WHEN o.range_end >= 0 THEN (o.range_end - o.range_begin)::UBIGINT END AS hole_bytes
   FROM internal.raw_event_object o JOIN internal.lone_calls e ON e.host_index = o.host_index AND e.cpu = o.cpu AND e.sequence = o.parent_sequence
+  LEFT JOIN (FROM internal.raw_event_object WHERE role = {event_role.copied}) c ON c.host_index = o.host_index AND c.cpu = o.cpu AND c.parent_sequence = o.parent_sequence
   WHERE o.role = {event_role.changed}
   UNION ALL BY NAME
   SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.target_start_ns, e.target_tid, true AS is_memory, true AS by_other,
@@ -124,7 +126,7 @@ named AS NOT MATERIALIZED (
 -- statement columns: of `narrow`, which is sorted. A position of which nothing is known is NULL; after an append it is the size of the file, if nobody else wrote meanwhile.
 -- 18446744073709551614 is the end of any file.
 SELECT is_start, _event_id(host_index, cpu, sequence) AS event, start_ns, end_ns, process_id, coalesce(_transfer_number(transfer), 0)::UTINYINT AS transfer,
-    coalesce(bytes, 0)::UINTEGER AS bytes, unfinished, object_id, channel::UTINYINT AS channel, other, counted,
+    coalesce(bytes, 0)::UBIGINT AS bytes, unfinished, object_id, channel::UTINYINT AS channel, other, counted,
     CASE channel WHEN {Channel.kFile} THEN CASE WHEN file_offset >= 0 THEN file_offset WHEN object_size >= bytes THEN object_size - bytes END::UBIGINT
       WHEN {Channel.kTcp} THEN stream_offset END AS offset1,
     (channel <> {Channel.kFile} OR (file_offset IS NOT NULL AND offset_certain)) AND (is_private OR coalesce(held_alone, false)) AS is_certain, object2_id, channel2::UTINYINT AS channel2, other2, counted2,

@@ -1122,12 +1122,6 @@ enum syscall_number {
 
 #define UNSEEN_CASES_NATIVE \
     case 16: \
-        if (arguments[1] == 0x40049409) \
-            return 1; \
-        if (arguments[1] == 0x4020940d) \
-            return 1; \
-        if (arguments[1] == 0xc0189436) \
-            return 1; \
         if (arguments[1] == 0xc028660f) \
             return 1; \
         if (arguments[1] == 0x6611) \
@@ -1139,8 +1133,6 @@ enum syscall_number {
         if (arguments[1] == 0x40585883) \
             return 1; \
         if (arguments[1] == 0xc020f509) \
-            return 1; \
-        if (arguments[1] == 0x4004cf03) \
             return 1; \
         if (arguments[1] == 0x40809440) \
             return 1; \
@@ -1342,12 +1334,6 @@ enum syscall_number {
             return 11; \
         return 0; \
     case 54: \
-        if (arguments[1] == 0x40049409) \
-            return 1; \
-        if (arguments[1] == 0x4020940d) \
-            return 1; \
-        if (arguments[1] == 0xc0189436) \
-            return 1; \
         if (arguments[1] == 0xc028660f) \
             return 1; \
         if (arguments[1] == 0x6611) \
@@ -1359,8 +1345,6 @@ enum syscall_number {
         if (arguments[1] == 0x40585883) \
             return 1; \
         if (arguments[1] == 0xc020f509) \
-            return 1; \
-        if (arguments[1] == 0x4004cf03) \
             return 1; \
         if (arguments[1] == 0x40809440) \
             return 1; \
@@ -2471,12 +2455,6 @@ enum syscall_number {
             return 10; \
         return 0; \
     case 29: \
-        if (arguments[1] == 0x40049409) \
-            return 1; \
-        if (arguments[1] == 0x4020940d) \
-            return 1; \
-        if (arguments[1] == 0xc0189436) \
-            return 1; \
         if (arguments[1] == 0xc028660f) \
             return 1; \
         if (arguments[1] == 0x6611) \
@@ -2488,8 +2466,6 @@ enum syscall_number {
         if (arguments[1] == 0x40585883) \
             return 1; \
         if (arguments[1] == 0xc020f509) \
-            return 1; \
-        if (arguments[1] == 0x4004cf03) \
             return 1; \
         if (arguments[1] == 0x40809440) \
             return 1; \
@@ -2667,12 +2643,6 @@ enum syscall_number {
             return 11; \
         return 0; \
     case 54: \
-        if (arguments[1] == 0x40049409) \
-            return 1; \
-        if (arguments[1] == 0x4020940d) \
-            return 1; \
-        if (arguments[1] == 0xc0189436) \
-            return 1; \
         if (arguments[1] == 0xc028660f) \
             return 1; \
         if (arguments[1] == 0x6611) \
@@ -2684,8 +2654,6 @@ enum syscall_number {
         if (arguments[1] == 0x40585883) \
             return 1; \
         if (arguments[1] == 0xc020f509) \
-            return 1; \
-        if (arguments[1] == 0x4004cf03) \
             return 1; \
         if (arguments[1] == 0x40809440) \
             return 1; \

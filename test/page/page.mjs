@@ -67,7 +67,7 @@ export function makeFolder(name) {
 // A command that goes on until the recording is stopped, in a process group with its recorder.
 export async function startRecording(t, { least = 1 } = {}) {
   const trace = join(makeFolder("live"), "trace");
-  const recorder = spawn(dyetrace, ["record", "-o", trace, "--", "sh", "-c", "while :; do cat /etc/hostname >/dev/null; sleep 0.05; done"], { stdio: "ignore", detached: true });
+  const recorder = spawn(dyetrace, ["record", "-o", trace, "--", "sh", "-c", "while :; do cat /etc/hostname >/dev/null; sleep 0.5; done"], { stdio: "ignore", detached: true });
   const ended = new Promise((done) => recorder.on("exit", done));
   const stop = (signal = "SIGINT") => {
     process.kill(-recorder.pid, signal);

@@ -11,7 +11,7 @@ SELECT process_id, _on_host(name, process) AS process FROM internal.process_labe
 CREATE OR REPLACE TEMP TABLE _report_parts AS
 SELECT parent_event_id, sum(bytes) AS bytes FROM _report_events WHERE parent_event_id IS NOT NULL GROUP BY 1;
 CREATE OR REPLACE TEMP TABLE _report_types AS SELECT object_id, object_type FROM objects;
--- Until when a thread was in a call that did not return: its own end, or that of the recording. (Joined by a CASE: with a condition on one side DuckDB compares each with each.)
+-- Until when a thread was in a call that did not return, but exit: its own end, or that of the recording. (Joined by a CASE: with a condition on one side DuckDB compares each with each.)
 CREATE OR REPLACE TEMP TABLE _report_ends AS
 SELECT thread_id, coalesce(any_value(t.end_ns), any_value(r.end_ns)) AS end_ns
 FROM internal.contexts LEFT JOIN (SELECT _task_id(host_index, thread_start_ns, tid) AS thread_id, max(end_ns)::BIGINT AS end_ns FROM internal.raw_thread_end GROUP BY 1) t USING (thread_id)
@@ -28,7 +28,7 @@ SELECT coalesce(p.process, '?') AS process, e.host, e.process_id, e.thread_id, e
 FROM _report_events e LEFT JOIN _report_processes p ON p.process_id = e.process_id
 LEFT JOIN _report_parts m ON m.parent_event_id = e.event_id
 LEFT JOIN _report_types t ON t.object_id = e.object2_id
-LEFT JOIN _report_ends d ON d.thread_id = CASE WHEN e.state = 'unfinished' THEN e.thread_id END
+LEFT JOIN _report_ends d ON d.thread_id = CASE WHEN e.state = 'unfinished' AND NOT starts_with(e.name, 'exit') THEN e.thread_id END
 WHERE e.kind = 'syscall' AND e.parent_event_id IS NULL;
 
 -- statement size: how many calls there are.

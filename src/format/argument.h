@@ -65,7 +65,10 @@ class CallText {
     bool creates() const;
     std::size_t moved() const;
     std::optional<std::string_view> attached(schema::Attachment kind, std::size_t index) const;
-    std::optional<std::string> structure(std::size_t index) const;  // as x86-64 lays it out
+    std::size_t meant_bytes(std::size_t index) const;
+    // As x86-64 lays it out, and zero where the kernel neither looks nor writes; none if that is all of it.
+    std::optional<std::string> structure(std::size_t index) const;
+    bool found_child() const;
     std::optional<std::string_view> attached_after(std::size_t index) const;
     const schema::Object* directory(std::size_t index) const;
     const schema::Object* object_of(std::size_t index) const;

@@ -123,6 +123,15 @@ TEST(Arrays, of_signals_have_the_size_that_the_kernel_takes) {
               "pselect6(0, NULL, NULL, NULL, NULL, {sigmask=[HUP], sigsetsize=8}) = 0 (Timeout)");
 }
 
+TEST(Arrays, of_descriptors_end_where_the_kernel_stops_to_look) {
+    EXPECT_EQ(Call("select")
+                  .arguments({5, 0, 0x7000, 0, 0})
+                  .result(0)
+                  .structure(2, bytes_of(std::uint64_t{1} << 4 | std::uint64_t{1} << 60))
+                  .line(kTight),
+              "select(5, NULL, [4], NULL, NULL) = 0 (Timeout)");
+}
+
 TEST(Dump, shows_the_bytes_that_a_call_moved) {
     const Call call =
         Call("write").arguments({1, 0x7000, 18}).result(18).preview(1, "0123456789abcdef\n\xff");

@@ -1,8 +1,10 @@
 // Arguments that point to structures: see structure.h for how these look.
 #include <fmt/format.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
@@ -102,9 +104,44 @@ constexpr std::array kAbridged{
 
 }  // namespace
 
+// How many bytes of a structure the kernel looks at or writes, where the call can mean fewer than all.
+std::size_t CallText::meant_bytes(std::size_t index) const {
+    if (type_of(index) == "sigset_out") {
+        return value(index + 1);  // rt_sigpending takes any size up to that of a set
+    }
+    if (type_of(index).starts_with("capabilities")) {
+        const auto header = attached(Attachment::kStructure, 0);
+        const bool of_first =
+            header && read_at<std::uint32_t>(*header) == _LINUX_CAPABILITY_VERSION_1;
+        return of_first ? _LINUX_CAPABILITY_U32S_1 * sizeof(__user_cap_data_struct)
+                        : std::string::npos;
+    }
+    return std::string::npos;
+}
+
 std::optional<std::string> CallText::structure(std::size_t index) const {
     const auto bytes = attached(Attachment::kStructure, index);
-    return bytes ? std::optional(common_layout(info_.abi, type_of(index), *bytes)) : std::nullopt;
+    const std::size_t meant = meant_bytes(index);
+    if (!bytes || meant == 0) {
+        return std::nullopt;
+    }
+    std::string common = common_layout(info_.abi, type_of(index), *bytes);
+    if (meant < common.size()) {
+        common.replace(meant, std::string::npos, common.size() - meant, '\0');
+    }
+    return common;
+}
+
+// Else wait4 and waitid write no resource usage; waitid says it by the signal alone.
+bool CallText::found_child() const {
+    if (info_.returns == "pid") {
+        return event_.result > 0;
+    }
+    if (info_.name != "waitid" || (value(3) & WNOHANG) == 0) {
+        return true;
+    }
+    const auto info = attached(Attachment::kStructure, 2);
+    return info && read_at<std::int32_t>(*info).value_or(0) != 0;
 }
 
 bool CallText::print_structure(std::string& out, std::size_t index) const {
@@ -120,8 +157,7 @@ bool CallText::print_structure(std::string& out, std::size_t index) const {
     }
     for (const AbridgedStructure& structure : kAbridged) {
         if (structure.type == type) {
-            const bool found_none = info_.returns == "pid" && event_.result == 0;  // wait4
-            return !failed() && !found_none && structure.append(out, *bytes, detail_.whole);
+            return !failed() && found_child() && structure.append(out, *bytes, detail_.whole);
         }
     }
     if (type == "open_how") {
@@ -168,7 +204,7 @@ bool CallText::print_timespec(std::string& out, std::size_t index) const {
 
 bool CallText::print_fd_set(std::string& out, std::size_t index) const {
     const auto bits = attached(Attachment::kStructure, index);
-    return bits && append_fd_set(out, *bits);
+    return bits && append_fd_set(out, *bits, static_cast<std::uint32_t>(value(0)));
 }
 
 bool CallText::print_option(std::string& out, std::size_t index) const {
@@ -268,7 +304,8 @@ bool CallText::print_offset_pointer(std::string& out, std::size_t index) const {
 bool CallText::print_cpu_set(std::string& out, std::size_t index) const {
     const bool inward = type_of(index) == "cpu_set_in";
     const auto bits = attached(Attachment::kPreview, index);
-    return bits && detail_.verbose && (inward || !failed()) && append_fd_set(out, *bits);
+    return bits && detail_.verbose && (inward || !failed()) &&
+           append_fd_set(out, *bits, bits->size() * 8);
 }
 
 // Always in hexadecimal, as there is no text in it.

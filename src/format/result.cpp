@@ -65,7 +65,7 @@ void CallText::append_ready_sets(std::string& out) const {
         const auto bits = attached_after(1 + set);
         if (bits && bits->find_first_not_of('\0') != std::string_view::npos) {
             out.append(first ? "" : ", ").append(kNames[set]).append(" ");
-            append_fd_set(out, *bits);
+            append_fd_set(out, *bits, static_cast<std::uint32_t>(value(0)));
             first = false;
         }
     }

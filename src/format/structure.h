@@ -101,8 +101,8 @@ bool append_long(std::string& out, std::string_view bytes);  // [12]
 // ["ls", "-l"]: a count of 8 bytes, then the first strings, each with its NUL. The second says what strace says of an environment.
 bool append_texts(std::string& out, std::string_view bytes, const Limits& limits);
 bool append_variable_count(std::string& out, std::string_view bytes);
-// [3 7]
-bool append_fd_set(std::string& out, std::string_view bits);
+// [3 7]: those below `count`, as the kernel looks at no other.
+bool append_fd_set(std::string& out, std::string_view bits, std::size_t count);
 bool append_rlimit(std::string& out, std::string_view bytes);
 // The value of a socket's option, `given` or asked for: [1], {l_onoff=1, l_linger=5}, {tv_sec=1, tv_usec=0}, or its bytes.
 bool append_socket_option(std::string& out,

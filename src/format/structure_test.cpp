@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 #include <linux/sched.h>
 #include <net/if.h>
+#include <sys/wait.h>
 
 #include <array>
+#include <csignal>
 
 #include "format/test_events.h"
 
@@ -44,6 +46,61 @@ TEST(Structures, of_sets_of_signals_name_the_few) {
     EXPECT_EQ(line(0), "rt_sigprocmask(SIG_BLOCK, [], NULL, 8) = 0");
     EXPECT_EQ(line(0x200000002), "rt_sigprocmask(SIG_BLOCK, [INT RT_2], NULL, 8) = 0");
     EXPECT_EQ(line(~std::uint64_t{0x100}), "rt_sigprocmask(SIG_BLOCK, ~[KILL], NULL, 8) = 0");
+}
+
+// Memory beside them keeps what was there.
+TEST(Structures, hold_no_more_than_the_call_writes) {
+    const auto pending = [](std::uint64_t size) {
+        return Call("rt_sigpending")
+            .arguments({0x1000, size})
+            .result(0)
+            .structure(0, std::string("\x02\0\0\0OLD!", 8))
+            .line(kTight);
+    };
+    EXPECT_EQ(pending(0), "rt_sigpending(0x1000, 0) = 0");
+    EXPECT_EQ(pending(1), "rt_sigpending([INT], 1) = 0");
+    EXPECT_EQ(pending(4), "rt_sigpending([INT], 4) = 0");
+    EXPECT_EQ(pending(5), "rt_sigpending([INT RT_1 RT_2 RT_3 RT_4 RT_7], 5) = 0");
+
+    using Halves = std::array<std::uint32_t, 6>;
+    const auto capabilities = [](std::uint32_t version) {
+        return Call("capget")
+            .arguments({0x1000, 0x2000})
+            .result(0)
+            .structure(0, bytes_of(std::array<std::uint32_t, 2>{version, 0}))
+            .structure(1, bytes_of(Halves{1, 0, 0, 1, 1, 1}))
+            .line(kTight);
+    };
+    EXPECT_EQ(capabilities(0x19980330),
+              "capget({version=_LINUX_CAPABILITY_VERSION_1, pid=0}, {effective=1<<CAP_CHOWN, "
+              "permitted=0, inheritable=0}) = 0");
+    EXPECT_EQ(capabilities(0x20080522),
+              "capget({version=_LINUX_CAPABILITY_VERSION_3, pid=0}, "
+              "{effective=1<<CAP_CHOWN|1<<CAP_MAC_OVERRIDE, permitted=1<<CAP_MAC_OVERRIDE, "
+              "inheritable=1<<CAP_MAC_OVERRIDE}) = 0");
+}
+
+TEST(Structures, of_usage_are_of_a_child_that_was_waited_for) {
+    const std::string old(144, 'O');
+    const auto wait = [&](std::uint64_t options, int signal) {
+        std::string info(128, '\0');
+        info[0] = static_cast<char>(signal);
+        const std::string line = Call("waitid")
+                                     .arguments({0, 0, 0x1000, options, 0x2000})
+                                     .result(0)
+                                     .structure(2, info)
+                                     .structure(4, old)
+                                     .line(kTight);
+        return line.substr(line.rfind(", "));
+    };
+    EXPECT_EQ(wait(WNOHANG | WEXITED, 0), ", 0x2000) = 0");
+    EXPECT_EQ(wait(WNOHANG | WEXITED, SIGCHLD), ", ...}) = 0");
+    EXPECT_EQ(Call("waitid")
+                  .arguments({0, 0, 0, WNOHANG | WEXITED, 0x2000})
+                  .result(0)
+                  .structure(4, old)
+                  .line(kTight),
+              "waitid(P_ALL, 0, NULL, WNOHANG|WEXITED, 0x2000) = 0");
 }
 
 TEST(Structures, of_new_tasks) {

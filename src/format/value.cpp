@@ -84,10 +84,10 @@ void append_control_data(std::string& out,
 
 }  // namespace
 
-bool append_fd_set(std::string& out, std::string_view bits) {
+bool append_fd_set(std::string& out, std::string_view bits, std::size_t count) {
     bool first = true;
     out.push_back('[');
-    for (std::size_t fd = 0; fd < bits.size() * 8; ++fd) {
+    for (std::size_t fd = 0; fd < std::min(bits.size() * 8, count); ++fd) {
         if ((static_cast<unsigned char>(bits[fd / 8]) >> (fd % 8) & 1) != 0) {
             print(out, "{}{}", first ? "" : " ", fd);
             first = false;

@@ -17,9 +17,11 @@ std::string bytes_of(const T& value) {
 
 TEST(Values, of_sets_of_descriptors) {
     std::string out;
-    EXPECT_TRUE(append_fd_set(out, std::string("\x28\0\0\0\0\0\0\0\x01", 9)));
-    EXPECT_TRUE(append_fd_set(out, std::string(8, '\0')));
-    EXPECT_EQ(out, "[3 5 64][]");
+    const std::string bits("\x28\0\0\0\0\0\0\0\x01", 9);
+    EXPECT_TRUE(append_fd_set(out, bits, 1024));
+    EXPECT_TRUE(append_fd_set(out, std::string(8, '\0'), 64));
+    EXPECT_TRUE(append_fd_set(out, bits, 5));
+    EXPECT_EQ(out, "[3 5 64][][3]");
 }
 
 TEST(Values, of_limits) {

@@ -13,7 +13,12 @@ struct proc_fs_info {
 struct proc_inode {
 	struct pid *pid;
 	unsigned int fd;
+	struct proc_dir_entry *pde;
 	struct inode vfs_inode;
+};
+
+struct proc_dir_entry {
+	void *data; /* of a link its text */
 };
 
 struct block_device {

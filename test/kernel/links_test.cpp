@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <utility>
+#include <vector>
 
 #include "kernel/recorded.h"
 
@@ -105,6 +107,21 @@ TEST_F(Links, of_proc_lead_to_what_a_task_refers_to) {
     EXPECT_NE(trace.only("newfstatat").object_id(), made.object_id());
     EXPECT_EQ(trace.only("newfstatat").object()->object_type, schema::ObjectType::kSymlink);
     EXPECT_EQ(trace.only("access").object()->object_type, schema::ObjectType::kFile);
+}
+
+TEST_F(Links, of_proc_that_are_no_tasks_lead_where_they_say) {
+    const std::vector<std::pair<std::string, std::string>> both{
+        {"/proc/mounts", "/proc/self/mounts"}, {"/proc/net", "/proc/self/net"}};
+    const Trace trace = record([&] {
+        for (const auto& [through_link, direct] : both) {
+            REQUIRE(access(through_link.c_str(), F_OK) == 0);
+            REQUIRE(open(direct.c_str(), O_RDONLY) >= 0);
+        }
+    });
+    for (std::size_t i = 0; i < both.size(); ++i) {
+        EXPECT_EQ(trace.nth("access", i).object_id(), trace.nth("openat", i).object_id()) << i;
+        EXPECT_EQ(trace.nth("access", i).path(), trace.nth("openat", i).path()) << i;
+    }
 }
 
 }  // namespace

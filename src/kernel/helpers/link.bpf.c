@@ -5,6 +5,7 @@
  *   tmpfs, ext4 (short)   i_link                         /proc/self                    none: the number of who looks
  *   btrfs, f2fs, …        first page of its content      /proc/1234/fd/5, cwd, root    none: what that task refers to
  *   XFS (short)           its inode                      ext4 (long)                   first block of its content, on the device
+ *   /proc/mounts, net, …  the entry of /proc
  *
  * Left out: overlayfs, whose text is that of another file system's link, long links of XFS, and what /proc has besides (ns, map_files).
  */
@@ -19,6 +20,7 @@
 #define EXTENT_START_AT 18 /* 12 bytes of a head; 6 further on two bytes high, four low */
 #define EACH_SLASH 0x2f2f2f2f2f2f2f2full
 #define TASK_WORD (WORD('t', 'a', 's', 'k') | EACH_SLASH << 32)
+#define THREAD_WORD (WORD('t', 'h', 'r', 'e') | WORD('a', 'd', '-', 's') << 32)
 
 static __always_inline __u64 xfs_text(__u64 inode)
 {
@@ -88,10 +90,19 @@ static __always_inline __u32 number_in_namespace(struct pid *pid, struct pid_nam
 	return upid.ns == namespace ? upid.nr : 0;
 }
 
+/* The first four letters of an entry's name; 0: it has more. */
+static __always_inline __u64 short_name(struct dentry *dentry)
+{
+	__u64 length = READ(dentry, d_name.hash_len) >> 32;
+
+	return length <= 4 ? number_at(READ(dentry, d_name.name)) & ((1ull << length * 8) - 1) : 0;
+}
+
 /* /proc/self, and /proc/thread-self. */
-static __always_inline __u64 self_text(struct scratch *scratch, struct super_block *sb, bool thread)
+static __always_inline __u64 self_text(struct scratch *scratch, struct dentry *link, struct super_block *sb)
 {
 	struct lookup *lookup = &scratch->lookup;
+	bool thread = number_at(READ(link, d_name.name)) == THREAD_WORD;
 	struct proc_fs_info *proc = READ(sb, s_fs_info);
 	struct pid_namespace *namespace = BPF_CORE_READ(proc, pid_ns);
 	struct task_struct *task = current_task();
@@ -101,15 +112,16 @@ static __always_inline __u64 self_text(struct scratch *scratch, struct super_blo
 	lookup->own_text[0] = in_digits(process, thread ? EACH_SLASH : 0);
 	lookup->own_text[1] = TASK_WORD;
 	lookup->own_text[2] = in_digits(number, 0);
-	return process ? number_of(scratch, lookup->own_text) : 0;
+	return process && (thread || short_name(link) == WORD('s', 'e', 'l', 'f')) ? number_of(scratch, lookup->own_text) : 0;
 }
 
-/* The first four letters of an entry's name; 0: it has more. */
-static __always_inline __u64 short_name(struct dentry *dentry)
+/* What a link of /proc says that is no task's: of those that are made for who looks it has none. */
+static __always_inline __u64 entry_text(__u64 inode)
 {
-	__u64 length = READ(dentry, d_name.hash_len) >> 32;
+	__u64 proc = inode - bpf_core_field_offset(struct proc_inode, vfs_inode);
+	__u64 entry = number_at(proc + bpf_core_field_offset(struct proc_inode, pde));
 
-	return length <= 4 ? number_at(READ(dentry, d_name.name)) & ((1ull << length * 8) - 1) : 0;
+	return entry ? number_at(entry + bpf_core_field_offset(struct proc_dir_entry, data)) : 0;
 }
 
 /* file_of() of a task that the verifier does not know as one. */
@@ -179,16 +191,18 @@ __noinline int enter_link(scratch_ref ref, __u64 address)
 	struct dentry *link = typed(dentry, address);
 	struct inode *inode = READ(link, d_inode);
 	struct super_block *sb = READ(inode, i_sb);
-	bool followed;
+	bool is_proc = READ(sb, s_magic) == PROC_SUPER_MAGIC, followed;
+	__u64 text;
 
 	if (!scratch)
 		return 0;
-	if (READ(sb, s_magic) != PROC_SUPER_MAGIC)
-		followed = follow_text(&scratch->lookup, text_of(inode, sb));
-	else if (READ(link, d_parent) != READ(sb, s_root))
+	text = is_proc ? entry_text((__u64)inode) : text_of(inode, sb);
+	if (is_proc && !text && READ(link, d_parent) == READ(sb, s_root))
+		text = self_text(scratch, link, sb);
+	if (is_proc && !text)
 		followed = jump(&scratch->lookup, jump_of(link, (__u64)inode));
 	else
-		followed = follow_text(&scratch->lookup, self_text(scratch, sb, short_name(link) != WORD('s', 'e', 'l', 'f')));
+		followed = follow_text(&scratch->lookup, text);
 	if (!followed)
 		__sync_fetch_and_add(&links_unread, 1);
 	return followed;

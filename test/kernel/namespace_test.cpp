@@ -148,6 +148,24 @@ TEST_F(Namespace, what_one_of_many_mounts_hides_is_not_what_a_path_leads_to) {
     )"));
 }
 
+TEST_F(Namespace, the_way_up_leads_to_what_is_mounted_there) {
+    make_folders({"a", "a/b"});
+    make_file("a/data", "123");
+    const std::string shown = rows([&] {
+        REQUIRE(chdir(at("a/b").c_str()) == 0);
+        REQUIRE(mount("none", at("a").c_str(), "tmpfs", 0, nullptr) == 0);
+        REQUIRE(close(open(at("a/data").c_str(), O_CREAT | O_WRONLY, 0600)) == 0);
+        REQUIRE(unlink("../data") == 0);
+    });
+    EXPECT_EQ(shown, lines(R"(
+        chdir metadata =0 #1 directory ~/a/b "~/a/b"
+        mount metadata =0 => #2 ~/a {"dev_name":"none","type":"tmpfs","flags":"0"}
+        openat file =3 fd=3 #3 file [tmpfs] ~/a/data "~/a/data" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY|O_CREAT","mode":"0600"}
+        close file =0 fd=3 #3 file [tmpfs] ~/a/data O_WRONLY
+        unlink metadata =0 #3 file [tmpfs] ~/a/data "../data"
+    )"));
+}
+
 TEST_F(Namespace, a_root_that_changes_is_where_paths_begin) {
     struct statx root {};
     ASSERT_EQ(statx(AT_FDCWD, "/", 0, STATX_BASIC_STATS, &root), 0);

@@ -94,6 +94,12 @@ __noinline int enter_mounts(scratch_ref ref)
 	return each_turn(MOUNTS_ON_ONE_MAX, enter_mount) < MOUNTS_ON_ONE_MAX;
 }
 
+/* Goes to what lies uppermost where the path has come to; false: not known. */
+static __always_inline bool go_on_top(struct scratch *scratch)
+{
+	return !is_mounted_on(typed(dentry, scratch->lookup.dentry)) || enter_mounts(ref_of(scratch));
+}
+
 LOOP_BODY(leave_mount)
 {
 	struct scratch *scratch = cpu_scratch();
@@ -117,11 +123,11 @@ LOOP_BODY(leave_mount)
 	return 0;
 }
 
-/* '..' of what is mounted is that of where it is mounted; that of the root the root. */
+/* '..' of what is mounted is that of where it is mounted; that of the root the root. 0: there is too much to leave. */
 __noinline int go_up(scratch_ref ref)
 {
 	opaque(ref);
-	return each_turn(STEPS_UP_MAX, leave_mount);
+	return each_turn(STEPS_UP_MAX, leave_mount) < STEPS_UP_MAX;
 }
 
 /* One entry of the bucket; true: no need to look further, it is found (`walk->node`) or not there (0). */
@@ -174,7 +180,7 @@ static __always_inline bool enter_name(struct scratch *scratch, __u32 hash, bool
 	if ((READ(inode, i_mode) & S_IFMT) == S_IFLNK && !(is_last && !lookup->follow))
 		return enter_link(ref_of(scratch), number_of(scratch, dentry));
 	lookup->dentry = entry;
-	return !is_mounted_on(dentry) || enter_mounts(ref_of(scratch));
+	return go_on_top(scratch);
 }
 
 /* A word of the path. */
@@ -202,7 +208,8 @@ LOOP_BODY(look_up_word)
 	at_end = (word >> (bytes * 8) & 0xff) == 0;
 	word &= kept;
 	if (lookup->length == 0 && bytes == 2 && word == ('.' | '.' << 8)) {
-		go_up(ref_of(scratch));
+		if (!go_up(ref_of(scratch)) || !go_on_top(scratch))
+			return 1;
 	} else if (!(lookup->length == 0 && (bytes == 0 || (bytes == 1 && word == '.')))) {
 		lookup->length += bytes;
 		if (!enter_name(scratch, name_hash(lookup, word), at_end && lookup->depth == 0))

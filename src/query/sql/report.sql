@@ -10,7 +10,7 @@ CREATE OR REPLACE TEMP TABLE _report_processes AS
 SELECT process_id, _on_host(name, process) AS process FROM internal.process_labels JOIN internal.hosts USING (host_index);
 CREATE OR REPLACE TEMP TABLE _report_parts AS
 SELECT parent_event_id, sum(bytes) AS bytes FROM _report_events WHERE parent_event_id IS NOT NULL GROUP BY 1;
-CREATE OR REPLACE TEMP TABLE _report_types AS SELECT object_id, object_type FROM objects;
+CREATE OR REPLACE TEMP TABLE _report_types AS SELECT object_id, any_value(object_type) AS object_type FROM internal.handles GROUP BY 1;
 -- Until when a thread was in a call that did not return, but exit: its own end, or that of the recording. (Joined by a CASE: with a condition on one side DuckDB compares each with each.)
 CREATE OR REPLACE TEMP TABLE _report_ends AS
 SELECT thread_id, coalesce(any_value(t.end_ns), any_value(r.end_ns)) AS end_ns

@@ -56,29 +56,32 @@ FROM handle h JOIN objects o ON o.host_index = h.host_index AND o.device IS NOT 
 LEFT JOIN ends s ON s.host_index = h.host_index AND s.handle_id = h.handle_id;
 
 -- Names that objects were seen under or must have had: below a directory that has another name from some moment on, through the same mount, all had another one from then on, unless they were unlinked
--- or had moved away before. `until_ns`: when the name was lost.
+-- or had moved away before. `until_ns`: when the name was lost. n files below a directory renamed m times have n × m names: after 32 that follow from one that was seen, the one after is the last that
+-- the directory is known by.
 CREATE OR REPLACE VIEW internal.names AS
 WITH RECURSIVE seen AS (SELECT host_index, mount_id, object_id, path, object_type, unlinked, valid_from_ns, handle_id FROM internal.handles WHERE path IS NOT NULL),
-moved AS (
-    SELECT host_index, mount_id, path AS folder, path_then AS folder_then, moved_ns
+moved AS MATERIALIZED (
+    SELECT host_index, mount_id, path AS folder, path_then AS folder_then, moved_ns, max(moved_ns) OVER all_names AS last_moved_ns, arg_max(path_then, moved_ns) OVER all_names AS last_folder
     FROM (SELECT *, lead(path) OVER later AS path_then, lead(valid_from_ns) OVER later AS moved_ns FROM seen WHERE object_type = 'directory' AND starts_with(path, '/') AND NOT unlinked
           WINDOW later AS (PARTITION BY object_id, mount_id ORDER BY valid_from_ns, handle_id))
-    WHERE path_then <> path),
+    WHERE path_then <> path WINDOW all_names AS (PARTITION BY object_id, mount_id)),
 lost AS (
     SELECT s.object_id, s.mount_id, s.path, e.start_ns AS lost_ns
     FROM internal.raw_syscall_event e JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall JOIN seen s ON s.host_index = e.host_index AND s.handle_id = e.handle_id
     WHERE k.name IN ('unlink', 'unlinkat', 'rmdir') AND e.result >= 0 AND NOT e.names_base AND (SELECT count(*) FROM moved) > 0),
 names AS (
-    SELECT s.host_index, s.mount_id, s.object_id, s.path, s.unlinked, s.valid_from_ns, least(any_value(s.next_ns), min(l.lost_ns)) AS until_ns
+    SELECT s.host_index, s.mount_id, s.object_id, s.path, s.unlinked, s.valid_from_ns, least(any_value(s.next_ns), min(l.lost_ns)) AS until_ns, 0 AS renames
     FROM (SELECT *, lead(valid_from_ns) OVER (PARTITION BY object_id, mount_id ORDER BY valid_from_ns, handle_id) AS next_ns FROM seen) s
     LEFT JOIN lost l ON l.object_id = s.object_id AND l.mount_id IS NOT DISTINCT FROM s.mount_id AND l.path = s.path AND l.lost_ns >= s.valid_from_ns
     GROUP BY ALL
     UNION ALL
-    SELECT n.host_index, n.mount_id, n.object_id, arg_min(m.folder_then || substr(n.path, length(m.folder) + 1), m.moved_ns), n.unlinked, min(m.moved_ns), n.until_ns
-    FROM (SELECT *, unnest(_folders_of(path)) AS folder FROM names WHERE NOT unlinked) n
-    JOIN moved m ON m.host_index = n.host_index AND m.mount_id IS NOT DISTINCT FROM n.mount_id AND m.folder = n.folder
-    WHERE m.moved_ns > n.valid_from_ns AND (n.until_ns IS NULL OR m.moved_ns < n.until_ns)
-    GROUP BY n.host_index, n.mount_id, n.object_id, n.path, n.unlinked, n.valid_from_ns, n.until_ns)
+    SELECT host_index, mount_id, object_id, CASE WHEN is_last THEN last_folder ELSE folder_then END || substr(path, length(folder) + 1), unlinked,
+           CASE WHEN is_last THEN last_moved_ns ELSE moved_ns END, until_ns, renames + 1
+    FROM (SELECT n.*, m.* EXCLUDE (host_index, mount_id, folder), n.renames = 32 AND (n.until_ns IS NULL OR m.last_moved_ns < n.until_ns) AS is_last
+          FROM (SELECT *, unnest(_folders_of(path)) AS folder FROM names WHERE NOT unlinked AND renames <= 32) n
+          ASOF JOIN moved m ON m.host_index = n.host_index AND m.mount_id IS NOT DISTINCT FROM n.mount_id AND m.folder = n.folder AND m.moved_ns > n.valid_from_ns)
+    WHERE until_ns IS NULL OR moved_ns < until_ns
+    QUALIFY row_number() OVER (PARTITION BY host_index, mount_id, object_id, path, valid_from_ns, until_ns ORDER BY moved_ns, folder) = 1)
 SELECT host_index, object_id, path, mount_id, min(valid_from_ns) AS valid_from_ns, min(valid_from_ns) FILTER (starts_with(path, '/') AND NOT unlinked) AS taken_ns, max(valid_from_ns) AS last_ns
 FROM names GROUP BY host_index, object_id, path, mount_id;
 
@@ -121,14 +124,14 @@ named AS (
          CASE WHEN o.range_begin >= 0 AND is_epoll THEN (o.range_end - o.range_begin) || ' more' WHEN o.range_begin >= 0 THEN 'others' ELSE _polled_words(h.object_type, h.path, h.local_port, h.remote_address, h.remote_port) END AS what,
          nullif(_bit_words(p.words, o.events::UBIGINT), '') AS poll_events
   FROM internal.raw_event_object o JOIN own ON is_poll AND o.role = 0 AND o.host_index = own.host_index AND o.cpu = own.cpu AND o.parent_sequence = own.sequence
-  JOIN internal.flag_sets p ON p.type = 'poll_events' LEFT JOIN internal.handles h ON h.host_index = o.host_index AND h.handle_id = o.handle_id),
+)dyetrace"
+    R"dyetrace(  JOIN internal.flag_sets p ON p.type = 'poll_events' LEFT JOIN internal.handles h ON h.host_index = o.host_index AND h.handle_id = o.handle_id),
 wakes AS (
   SELECT own.wait, _event_id(e.host_index, e.cpu, e.sequence) AS event_id, e.start_ns, c.thread_id, c.comm || '[' || c.tid || ']' AS what
   FROM internal.raw_syscall_event e JOIN own ON is_futex AND own.result = 0 AND e.host_index = own.host_index AND e.argument0 = own.argument0 AND e.start_ns <= own.end_ns
   JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id AND c.process_id = own.process_id AND c.thread_id <> own.thread_id
   JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
-)dyetrace"
-    R"dyetrace(  WHERE list_contains(_futex_calls(), k.name) AND e.argument1 & 127 IN (1, 5, 10) AND e.result > 0 AND e.start_ns + coalesce(e.duration_ns, 0) >= own.start_ns),
+  WHERE list_contains(_futex_calls(), k.name) AND e.argument1 & 127 IN (1, 5, 10) AND e.result > 0 AND e.start_ns + coalesce(e.duration_ns, 0) >= own.start_ns),
 ended AS (
   SELECT own.wait, c.thread_id, any_value(c.comm || '[' || c.tid || ']') AS what
   FROM internal.raw_thread_end t JOIN own ON is_futex AND is_outermost AND own.result IN (0, -11) AND own.argument1 & 128 = 0 AND t.host_index = own.host_index AND t.tid = own.argument2 & 4294967295

@@ -769,7 +769,7 @@ objects|file_system|type
 objects|mode|type and permissions
 objects|path|last known name
 objects|names|how many names were seen
-object_names|~|names that objects had, and from when to when they were seen; below a directory that was renamed also those that they have had since
+object_names|~|names that objects had, and from when to when they were seen; below a directory that was renamed also those that they have had since, the first 32 and the last
 object_names|object_id|object
 object_names|path|name, from the root of the mount namespace
 object_names|mount_id|mount

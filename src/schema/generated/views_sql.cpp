@@ -336,29 +336,32 @@ FROM handle h JOIN objects o ON o.host_index = h.host_index AND o.device IS NOT 
     R"dyetrace(LEFT JOIN ends s ON s.host_index = h.host_index AND s.handle_id = h.handle_id;
 
 -- Names that objects were seen under or must have had: below a directory that has another name from some moment on, through the same mount, all had another one from then on, unless they were unlinked
--- or had moved away before. `until_ns`: when the name was lost.
+-- or had moved away before. `until_ns`: when the name was lost. n files below a directory renamed m times have n × m names: after 32 that follow from one that was seen, the one after is the last that
+-- the directory is known by.
 CREATE OR REPLACE VIEW internal.names AS
 WITH RECURSIVE seen AS (SELECT host_index, mount_id, object_id, path, object_type, unlinked, valid_from_ns, handle_id FROM internal.handles WHERE path IS NOT NULL),
-moved AS (
-    SELECT host_index, mount_id, path AS folder, path_then AS folder_then, moved_ns
+moved AS MATERIALIZED (
+    SELECT host_index, mount_id, path AS folder, path_then AS folder_then, moved_ns, max(moved_ns) OVER all_names AS last_moved_ns, arg_max(path_then, moved_ns) OVER all_names AS last_folder
     FROM (SELECT *, lead(path) OVER later AS path_then, lead(valid_from_ns) OVER later AS moved_ns FROM seen WHERE object_type = 'directory' AND starts_with(path, '/') AND NOT unlinked
           WINDOW later AS (PARTITION BY object_id, mount_id ORDER BY valid_from_ns, handle_id))
-    WHERE path_then <> path),
+    WHERE path_then <> path WINDOW all_names AS (PARTITION BY object_id, mount_id)),
 lost AS (
     SELECT s.object_id, s.mount_id, s.path, e.start_ns AS lost_ns
     FROM internal.raw_syscall_event e JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall JOIN seen s ON s.host_index = e.host_index AND s.handle_id = e.handle_id
     WHERE k.name IN ('unlink', 'unlinkat', 'rmdir') AND e.result >= 0 AND NOT e.names_base AND (SELECT count(*) FROM moved) > 0),
 names AS (
-    SELECT s.host_index, s.mount_id, s.object_id, s.path, s.unlinked, s.valid_from_ns, least(any_value(s.next_ns), min(l.lost_ns)) AS until_ns
+    SELECT s.host_index, s.mount_id, s.object_id, s.path, s.unlinked, s.valid_from_ns, least(any_value(s.next_ns), min(l.lost_ns)) AS until_ns, 0 AS renames
     FROM (SELECT *, lead(valid_from_ns) OVER (PARTITION BY object_id, mount_id ORDER BY valid_from_ns, handle_id) AS next_ns FROM seen) s
     LEFT JOIN lost l ON l.object_id = s.object_id AND l.mount_id IS NOT DISTINCT FROM s.mount_id AND l.path = s.path AND l.lost_ns >= s.valid_from_ns
     GROUP BY ALL
     UNION ALL
-    SELECT n.host_index, n.mount_id, n.object_id, arg_min(m.folder_then || substr(n.path, length(m.folder) + 1), m.moved_ns), n.unlinked, min(m.moved_ns), n.until_ns
-    FROM (SELECT *, unnest(_folders_of(path)) AS folder FROM names WHERE NOT unlinked) n
-    JOIN moved m ON m.host_index = n.host_index AND m.mount_id IS NOT DISTINCT FROM n.mount_id AND m.folder = n.folder
-    WHERE m.moved_ns > n.valid_from_ns AND (n.until_ns IS NULL OR m.moved_ns < n.until_ns)
-    GROUP BY n.host_index, n.mount_id, n.object_id, n.path, n.unlinked, n.valid_from_ns, n.until_ns)
+    SELECT host_index, mount_id, object_id, CASE WHEN is_last THEN last_folder ELSE folder_then END || substr(path, length(folder) + 1), unlinked,
+           CASE WHEN is_last THEN last_moved_ns ELSE moved_ns END, until_ns, renames + 1
+    FROM (SELECT n.*, m.* EXCLUDE (host_index, mount_id, folder), n.renames = 32 AND (n.until_ns IS NULL OR m.last_moved_ns < n.until_ns) AS is_last
+          FROM (SELECT *, unnest(_folders_of(path)) AS folder FROM names WHERE NOT unlinked AND renames <= 32) n
+          ASOF JOIN moved m ON m.host_index = n.host_index AND m.mount_id IS NOT DISTINCT FROM n.mount_id AND m.folder = n.folder AND m.moved_ns > n.valid_from_ns)
+    WHERE until_ns IS NULL OR moved_ns < until_ns
+    QUALIFY row_number() OVER (PARTITION BY host_index, mount_id, object_id, path, valid_from_ns, until_ns ORDER BY moved_ns, folder) = 1)
 SELECT host_index, object_id, path, mount_id, min(valid_from_ns) AS valid_from_ns, min(valid_from_ns) FILTER (starts_with(path, '/') AND NOT unlinked) AS taken_ns, max(valid_from_ns) AS last_ns
 FROM names GROUP BY host_index, object_id, path, mount_id;
 
@@ -609,7 +612,7 @@ COMMENT ON VIEW hosts IS 'kernels that were recorded';
 COMMENT ON VIEW processes IS 'processes that did something while watched; the last known name and program';
 COMMENT ON VIEW threads IS 'threads that did something while watched';
 COMMENT ON VIEW objects IS 'what events acted on: one row per object, whatever its names';
-COMMENT ON VIEW object_names IS 'names that objects had, and from when to when they were seen; below a directory that was renamed also those that they have had since';
+COMMENT ON VIEW object_names IS 'names that objects had, and from when to when they were seen; below a directory that was renamed also those that they have had since, the first 32 and the last';
 COMMENT ON VIEW sockets IS 'ends of sockets, a row per change';
 COMMENT ON VIEW retransmissions IS 'what TCP sent again, once each time, of sockets on which a recorded process made a call';
 COMMENT ON VIEW event_objects IS 'events that touched several objects: poll sets, passed descriptors, close_range; the bytes that fcntl locked; the messages of queues; what rename replaced, or exchanged; what ioctl changed (FICLONE, FS_IOC_ZERO_RANGE and others), and of what it made it';
@@ -668,9 +671,9 @@ COMMENT ON COLUMN events.object_id IS 'object, the same under all its names; of 
 COMMENT ON COLUMN events.object_type IS 'file, directory, symlink, character_device, block_device, pipe, socket, anonymous, memory';
 COMMENT ON COLUMN events.file_system IS 'type of the file system';
 COMMENT ON COLUMN events.open_flags IS 'flags of the open file';
-COMMENT ON COLUMN events.path IS 'name of the object, from the root of the task''s mount namespace';
 )dyetrace"
-    R"dyetrace(COMMENT ON COLUMN events.argument_path IS 'path as the call was given it';
+    R"dyetrace(COMMENT ON COLUMN events.path IS 'name of the object, from the root of the task''s mount namespace';
+COMMENT ON COLUMN events.argument_path IS 'path as the call was given it';
 COMMENT ON COLUMN events.file_offset IS 'byte of the object at which it began';
 COMMENT ON COLUMN events.offset_certain IS 'no overlapping call can have moved it';
 COMMENT ON COLUMN events.object_size IS 'size after the call';

@@ -351,6 +351,53 @@ class ChannelTest(FollowTest):
                           ("unix certain", "sendto", "recvfrom", 100 + 70_000 + 2 + 2 * (20 + 60))])
         self.assertEqual({row["ends"] for row in rows}, {True})
 
+    def flows_in(self, program, rule):
+        """Bytes of the calls that put and took, those of the flow between them, and how sure it is."""
+        trace = self.record("--", sys.executable, "-c", program, name=rule, cwd=self.folder)
+        rows = trace.rows("SELECT a.bytes AS put, b.bytes AS taken, f.bytes, certainty FROM flows f JOIN events a ON a.event_id = from_event "
+                          f"JOIN events b ON b.event_id = to_event WHERE rule = '{rule}' ORDER BY a.time, b.time")
+        return [(int(row["put"]), int(row["taken"]), int(row["bytes"]), row["certainty"]) for row in rows]
+
+    def test_a_fifo_that_all_have_closed_has_lost_what_was_in_it(self):
+        program = """
+import os
+os.mkfifo("q")
+def pass_on(bytes, asked):
+    if os.fork() == 0:
+        fifo = os.open("q", os.O_WRONLY)
+        os.write(fifo, b"x" * bytes)
+        os._exit(0)
+    fifo = os.open("q", os.O_RDONLY)
+    os.read(fifo, asked)
+    os.close(fifo)
+    os.wait()
+pass_on(3000, 1000)
+pass_on(2500, 4096)
+"""
+        self.assertEqual([(3000, 1000, 1000, "certain"), (2500, 2500, 2500, "certain")], self.flows_in(program, "pipe"))
+
+    def test_a_socket_of_messages_that_is_connected_elsewhere_sends_them_there(self):
+        program = """
+from socket import *
+ends = [socket(AF_UNIX, SOCK_DGRAM) for _ in range(3)]
+for end, name in zip(ends, "abc"): end.bind(name)
+for name, bytes in (("a", 30), ("b", 40)):
+    ends[2].connect(name)
+    ends[2].send(b"x" * bytes)
+ends[0].recv(100)
+ends[1].recv(100)
+"""
+        self.assertEqual([(30, 30, 30, "certain"), (40, 40, 40, "certain")], self.flows_in(program, "unix"))
+
+    def test_what_is_left_of_a_packet_is_lost(self):
+        program = """
+import os
+out, into = os.pipe2(os.O_DIRECT)
+for bytes in (100, 60): os.write(into, b"x" * bytes)
+for _ in range(2): os.read(out, 30)
+"""
+        self.assertEqual({"likely"}, {certainty for *_, certainty in self.flows_in(program, "pipe")})
+
     def test_a_condition_that_left_out_calls_makes_counts_a_guess(self):
         """Unless as much was taken as was put where nothing was left."""
         program = "import os; out, into = os.pipe(); os.write(into, b'x' * 10); os.write(into, b'y' * 30); os.read(out, 100)"

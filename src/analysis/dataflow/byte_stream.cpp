@@ -101,7 +101,7 @@ std::uint64_t ByteStream::take_next(Act act,
     // nobody put anything while it was empty
     const bool is_empty =
         side.empties && alone && sending_.empty() && last_sent_ns_ <= act.start_ns;
-    if (is_empty && (!counted_ || (side.balanced && !agrees))) {
+    if (is_empty && (!counted_ || !agrees)) {
         begin_anew();
     }
     return act.offset;

@@ -110,14 +110,16 @@ static __always_inline void fill_first_object(struct scratch *scratch, __u64 fil
 	}
 	if (shape->flags & CALL_POSITION || shape->offset)
 		fill_offset(event, shape, state, scratch);
-	if (!(shape->flags & CALL_IS_IO) || shape->returns != RETURNS_BYTES)
-		return;
-	takes = shape->flags & CALL_INBOUND || shape->special == SPECIAL_SPLICE;
-	fill_stream_offset(scratch, shape, takes);
-	if (takes && event->result > 0 && leaves_nothing(scratch, file))
+	if (shape->flags & CALL_IS_IO && shape->returns == RETURNS_BYTES) {
+		takes = shape->flags & CALL_INBOUND || shape->special == SPECIAL_SPLICE;
+		fill_stream_offset(scratch, shape, takes);
+		if (event->result > 0 && is_held_alone(scratch, file))
+			event->present |= SYSCALL_HAS_HELD_ALONE;
+	} else { /* a FIFO that nobody had open any more has lost what was in it */
+		takes = shape->returns == RETURNS_FD && scratch->seen.object_type == OBJECT_TYPE_PIPE;
+	}
+	if (takes && event->result >= 0 && leaves_nothing(scratch, file))
 		event->present |= SYSCALL_HAS_LEFT_NOTHING;
-	if (event->result > 0 && is_held_alone(scratch, file))
-		event->present |= SYSCALL_HAS_HELD_ALONE;
 }
 
 /* What the entry kept of a call that may end it: close, munmap; of a mapping where in the file it is, too. */

@@ -12,9 +12,10 @@ connected AS (SELECT connection_id FROM lone_handles WHERE connection_id IS NOT 
 tcp AS (SELECT host_index, handle_id, connection_id FROM internal.lone_connections SEMI JOIN connected USING (connection_id)),
 ids AS (SELECT DISTINCT r.host_index, r.object_id AS kernel_id, h.object_id
     FROM internal.raw_handle r JOIN lone_handles h USING (host_index, handle_id)),
-pairs AS (SELECT h.object_id, i.object_id AS peer FROM internal.raw_socket s JOIN lone_handles h USING (host_index, handle_id)
+pairs AS (SELECT s.host_index, s.handle_id, h.object_id, i.object_id AS peer FROM internal.raw_socket s JOIN lone_handles h USING (host_index, handle_id)
     JOIN ids i ON i.host_index = s.host_index AND i.kernel_id = s.peer_object_id WHERE s.family = {socket_family.AF_UNIX} AND s.peer_object_id > 0),
-peers AS (SELECT object_id, max(peer) AS peer FROM (FROM pairs UNION ALL SELECT peer, object_id FROM pairs) GROUP BY 1),
+peers AS (SELECT object_id, max(peer) AS peer FROM (SELECT object_id, peer FROM pairs UNION ALL SELECT peer, object_id FROM pairs) GROUP BY 1 HAVING min(peer) = max(peer)),
+handle_peers AS (SELECT host_index, handle_id, max(peer) AS peer FROM pairs GROUP BY ALL),
 everywhere AS (SELECT DISTINCT host_index FROM internal.raw_coverage WHERE path = 'all processes'),
 born AS (SELECT h.object_id FROM internal.raw_event_object e JOIN lone_handles h USING (host_index, handle_id)
     WHERE _event_role_name(e.role) = 'created'
@@ -52,17 +53,18 @@ items AS (SELECT h.host_index, h.handle_id, h.object_id,
             CASE WHEN h.socket_type = {socket_type.SOCK_STREAM} THEN {Channel.kUnixStream} ELSE {Channel.kUnixMessages} END
         WHEN h.protocol = {ip_protocol.IPPROTO_UDP} THEN {Channel.kDatagrams}
         ELSE {Channel.kNone} END AS channel,
-    coalesce(t.connection_id, p.peer, 0) AS other, coalesce(h.local_port, 0)::UBIGINT AS own_port, coalesce(h.remote_port, 0)::UBIGINT AS peer_port,
+    coalesce(t.connection_id, c.peer, p.peer, 0) AS other, coalesce(h.local_port, 0)::UBIGINT AS own_port, coalesce(h.remote_port, 0)::UBIGINT AS peer_port,
     h.local_address AS own_address, h.remote_address AS peer_address, h.network_namespace,
     CASE WHEN channel IN ({Channel.kFile}, {Channel.kTcp}) THEN {Counted.kCertainly} WHEN NOT w.nothing_lost THEN {Counted.kNot}
       WHEN b.object_id IS NOT NULL AND w.nothing_filtered THEN {Counted.kCertainly} WHEN channel = {Channel.kUnixMessages} THEN {Counted.kNot} ELSE {Counted.kWhereItBalances} END AS counted,
     channel NOT IN ({Channel.kPipe}, {Channel.kUnixStream}) OR counted <> {Counted.kWhereItBalances} OR (w.nothing_filtered AND h.host_index IN (FROM everywhere)) AS is_private, CASE WHEN channel = {Channel.kFile} THEN m.mapped_ns END AS mapped_ns
-    FROM lone_handles h LEFT JOIN tcp t ON t.host_index = h.host_index AND t.handle_id = h.handle_id LEFT JOIN peers p USING (object_id) LEFT JOIN born b USING (object_id)
+    FROM lone_handles h LEFT JOIN tcp t ON t.host_index = h.host_index AND t.handle_id = h.handle_id LEFT JOIN handle_peers c ON c.host_index = h.host_index AND c.handle_id = h.handle_id LEFT JOIN peers p USING (object_id) LEFT JOIN born b USING (object_id)
     LEFT JOIN mapped m USING (object_id), whole w)
 
 -- statement named: CTEs up to `named`: one row per call or part that moves bytes or cuts a file, and per range that an ioctl changed, with what it made it of. open cuts what was in a file that is empty afterwards; fallocate may punch
 -- holes, and in 32-bit programs has each of its numbers in two registers, as ftruncate64 has. A call `empties` a pipe or unix socket if the kernel saw nothing left in it, if it got less than it asked for,
--- or, which is all that a row with `found_nothing` is there for, EAGAIN, or a poll or select that had nothing to read of it; messages may end where descriptors come with them, and packets of a pipe (O_DIRECT) where they end.
+-- or, which is all that a row with `found_nothing` is there for, EAGAIN, an end, a FIFO that was empty when it was opened (what all had closed has lost what was in it), or a poll or select that had nothing to read of it; on unix sockets a call may end where
+-- descriptors come with the bytes, and packets of a pipe (O_DIRECT) where they end, and the rest of one is lost: they are not counted.
 -- A path that truncate was given may have led to a file that nobody knows: it has no object. What msgrcv only looks at (MSG_COPY, 16384) is none. What is read in the memory of another process (`by_other`) was given by that one, which made no call: it is told so, by the same event.
 @moves_items,
 calls AS (SELECT abi, number, name, starts_with(name, 'mq_timed') OR name IN ('msgsnd', 'msgrcv') AS is_queue, name IN ('recvmsg', 'recvmmsg') AS is_messages, name IN ('process_vm_readv', 'process_vm_writev') AS is_memory, transfer, message_flags_at, cuts FROM internal.syscalls WHERE transfer IS NOT NULL OR cuts IS NOT NULL),
@@ -72,15 +74,15 @@ moved AS (
     _transfer(k.transfer, e.open_flags, _message_flags(k.message_flags_at, e.argument2, e.argument3)) AS transfer, k.cuts, k.abi << 16 | k.number AS call,
     e.bytes, e.result, e.state = {state.unfinished} AS unfinished,
     e.open_flags, e.file_offset, e.offset_certain, e.file_offset2, e.offset2_certain, e.object_size, e.stream_offset,
-    e.held_alone, e.result = -{errors.EAGAIN} AND k.cuts IS NULL AS found_nothing,
-    found_nothing OR e.left_nothing OR coalesce(m.left_over = 0, false) OR (e.bytes < e.requested AND k.transfer = 'read' AND NOT k.is_messages AND NOT k.is_queue AND e.open_flags & {open_flags.O_DIRECT} = 0) AS empties,
+    e.held_alone, k.cuts IS NULL AND (e.result = -{errors.EAGAIN} OR (e.result = 0 AND e.left_nothing)) AS found_nothing,
+    found_nothing OR e.left_nothing OR coalesce(m.left_over = 0, false) AS empties, e.bytes < e.requested AND k.transfer = 'read' AND NOT k.is_messages AND NOT k.is_queue AND e.open_flags & {open_flags.O_DIRECT} = 0 AS got_less,
     CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, CASE WHEN e.unread_bytes = 0 THEN e.content_sum END AS content_sum, e.distinct_bytes, e.address, e.address_port,
     CASE WHEN k.cuts IN ('allocate', 'allocate_split') THEN e.argument1 ELSE 0 END AS hole_mode,
     CASE k.cuts WHEN 'truncate' THEN e.argument1 WHEN 'allocate' THEN e.argument2 WHEN 'truncate_split' THEN e.argument1 | (e.argument2 << 32)
       WHEN 'allocate_split' THEN e.argument2 | (e.argument3 << 32) END AS hole_begin,
     CASE k.cuts WHEN 'allocate' THEN e.argument3 WHEN 'allocate_split' THEN e.argument4 | (e.argument5 << 32) END AS hole_bytes
   FROM internal.lone_calls e JOIN calls k ON k.abi = e.abi AND k.number = e.syscall LEFT JOIN queue_messages m USING (host_index, cpu, sequence)
-  WHERE (NOT e.names_base OR k.cuts IN ('truncate', 'truncate_split')) AND NOT (k.name = 'msgrcv' AND e.argument4 & 16384 <> 0) AND CASE WHEN k.is_queue THEN e.result >= 0 OR e.state = {state.unfinished} WHEN k.cuts IS NULL THEN e.bytes > 0 OR e.state = {state.unfinished} OR e.result = -{errors.EAGAIN} WHEN k.cuts = 'open' THEN e.result >= 0 AND e.object_size = 0
+  WHERE (NOT e.names_base OR k.cuts IN ('truncate', 'truncate_split')) AND NOT (k.name = 'msgrcv' AND e.argument4 & 16384 <> 0) AND CASE WHEN k.is_queue THEN e.result >= 0 OR e.state = {state.unfinished} WHEN k.cuts IS NULL THEN e.bytes > 0 OR e.state = {state.unfinished} OR e.result = -{errors.EAGAIN} OR e.left_nothing WHEN k.cuts = 'open' THEN e.result >= 0 AND e.object_size = 0
     ELSE e.result = 0 AND (k.cuts IN ('truncate', 'truncate_split') OR e.argument1 <> 0) END
   UNION ALL BY NAME
   SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.handle_id,
@@ -94,6 +96,10 @@ moved AS (
     false AS unfinished, true AS found_nothing, true AS empties
   FROM internal.raw_event_object o JOIN internal.lone_calls e ON e.host_index = o.host_index AND e.cpu = o.cpu AND e.sequence = o.parent_sequence
   WHERE o.asked_events & {poll_events.POLLIN} <> 0 AND o.events = 0 AND e.result >= 0 AND e.state <> {state.unfinished}
+  UNION ALL BY NAME
+  SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.handle_id, 'read' AS transfer, k.abi << 16 | k.number AS call, 0 AS bytes, 0 AS result,
+    false AS unfinished, true AS found_nothing, true AS empties
+  FROM internal.lone_calls e JOIN calls k ON k.abi = e.abi AND k.number = e.syscall WHERE k.cuts = 'open' AND e.left_nothing
   UNION ALL BY NAME
   SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, o.handle_id, c.handle_id AS handle2_id, CASE WHEN c.range_end >= 0 THEN 'copy_from' END AS transfer, 'changed' AS cuts,
     e.abi << 16 | e.syscall AS call, CASE WHEN c.range_end >= 0 THEN (c.range_end - c.range_begin)::UBIGINT ELSE 0 END AS bytes, 0 AS result, false AS unfinished, false AS found_nothing, false AS empties, o.range_begin AS file_offset, true AS offset_certain,
@@ -110,7 +116,7 @@ named AS NOT MATERIALIZED (
   SELECT e.*, n.kernel, _task_id(n.kernel, e.target_start_ns, e.target_tid) AS target, CASE WHEN by_other THEN target ELSE c.process_id END AS process_id, c.thread_id,
     CASE WHEN is_memory THEN _memory_of(CASE WHEN by_other THEN c.process_id ELSE target END) WHEN e.msqid IS NOT NULL THEN _queue_of(n.kernel, e.ipc_namespace, e.msqid) ELSE a.object_id END AS object_id,
     CASE WHEN is_queue THEN {Channel.kQueue} ELSE a.channel END AS channel,
-    CASE WHEN a.mapped_ns < start_ns + coalesce(duration_ns, 0) THEN {Counted.kMapped} WHEN e.msqid IS NULL THEN a.counted WHEN NOT w.nothing_lost THEN {Counted.kNot} WHEN (CASE WHEN e.msqid IS NOT NULL THEN _queue_of(n.kernel, e.ipc_namespace, e.msqid) END) IN (SELECT queue FROM queues_made) AND w.nothing_filtered THEN {Counted.kCertainly}
+    CASE WHEN a.mapped_ns < start_ns + coalesce(duration_ns, 0) THEN {Counted.kMapped} WHEN a.channel = {Channel.kPipe} AND e.open_flags & {open_flags.O_DIRECT} <> 0 THEN {Counted.kNot} WHEN e.msqid IS NULL THEN a.counted WHEN NOT w.nothing_lost THEN {Counted.kNot} WHEN (CASE WHEN e.msqid IS NOT NULL THEN _queue_of(n.kernel, e.ipc_namespace, e.msqid) END) IN (SELECT queue FROM queues_made) AND w.nothing_filtered THEN {Counted.kCertainly}
       ELSE {Counted.kWhereItBalances} END AS counted, b.object_id AS object2_id, b.channel AS channel2,
     a.is_private, b.is_private AS is_private2, b.other AS other2, CASE WHEN b.mapped_ns < start_ns + coalesce(duration_ns, 0) THEN {Counted.kMapped} ELSE b.counted END AS counted2, start_ns + coalesce(duration_ns, 0) AS end_ns,
     coalesce(e.address_port::UBIGINT, a.peer_port) AS far_port,
@@ -137,7 +143,7 @@ SELECT is_start, _event_id(host_index, cpu, sequence) AS event, start_ns, end_ns
       | {fallocate_mode.FALLOC_FL_INSERT_RANGE})::UBIGINT <> 0 THEN hole_begin ELSE 0::UBIGINT END AS cut_begin,
     CASE WHEN cuts IN ('open', 'truncate', 'truncate_split') OR (cuts = 'changed' AND hole_bytes IS NULL) OR hole_mode & ({fallocate_mode.FALLOC_FL_COLLAPSE_RANGE} | {fallocate_mode.FALLOC_FL_INSERT_RANGE})::UBIGINT <> 0 THEN 18446744073709551614::UBIGINT
       WHEN cuts = 'changed' OR hole_mode & ({fallocate_mode.FALLOC_FL_PUNCH_HOLE} | {fallocate_mode.FALLOC_FL_ZERO_RANGE})::UBIGINT <> 0 THEN hole_begin + hole_bytes ELSE 0::UBIGINT END AS cut_end, call::UINTEGER AS call, addresses,
-    empties AND transfer IN ('read', 'copy_to') AS empties
+    (empties OR (got_less AND channel <> {Channel.kUnixStream})) AND transfer IN ('read', 'copy_to') AS empties
 
 -- statement rows: of numbers (MoveColumn).
 SELECT is_start::UBIGINT, event, start_ns, end_ns, process_id, transfer::UBIGINT, bytes::UBIGINT, unfinished::UBIGINT,

@@ -319,7 +319,7 @@ enum syscall_event_present {
     SYSCALL_HAS_ENTRY_MISSED = 1u << 16, /* no entry was seen: denied by seccomp, or attached in mid-call */
     SYSCALL_HAS_NAMES_OWN_END = 1u << 17, /* the address is the socket's own end (bind, getsockname), not the other one */
     SYSCALL_HAS_OFFSET2_CERTAIN = 1u << 18, /* as offset_certain, of file_offset2 */
-    SYSCALL_HAS_LEFT_NOTHING = 1u << 19, /* of a pipe, a unix socket or an eventfd that was read: it was empty when the call ended */
+    SYSCALL_HAS_LEFT_NOTHING = 1u << 19, /* of a pipe, a unix socket or an eventfd that was read, or a FIFO that was opened: it was empty when the call ended */
     SYSCALL_HAS_HELD_ALONE = 1u << 20, /* no pipe or unix socket that it moved bytes of could be used by another process when the call ended, at this end: there was one descriptor of it, and no name */
 };
 

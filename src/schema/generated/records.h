@@ -293,7 +293,7 @@ struct SyscallEvent {
     static constexpr std::uint32_t kHasEntryMissed = 1u << 16;  // no entry was seen: denied by seccomp, or attached in mid-call
     static constexpr std::uint32_t kHasNamesOwnEnd = 1u << 17;  // the address is the socket's own end (bind, getsockname), not the other one
     static constexpr std::uint32_t kHasOffset2Certain = 1u << 18;  // as offset_certain, of file_offset2
-    static constexpr std::uint32_t kHasLeftNothing = 1u << 19;  // of a pipe, a unix socket or an eventfd that was read: it was empty when the call ended
+    static constexpr std::uint32_t kHasLeftNothing = 1u << 19;  // of a pipe, a unix socket or an eventfd that was read, or a FIFO that was opened: it was empty when the call ended
     static constexpr std::uint32_t kHasHeldAlone = 1u << 20;  // no pipe or unix socket that it moved bytes of could be used by another process when the call ended, at this end: there was one descriptor of it, and no name
     RecordHeader header;
     std::uint64_t start_ns;  // CLOCK_BOOTTIME at entry; at exit when the entry was not seen

@@ -50,6 +50,18 @@ class NamesTest(FollowTest):
         rows = trace.rows(f"SELECT DISTINCT inode FROM object_names JOIN objects USING (object_id) WHERE object_names.path = '{self.seen(path)}'")
         return {int(row["inode"]) for row in rows}
 
+    def test_who_asks_for_a_link_is_told_where_it_led(self):
+        real = self.random_file("real", 1000)
+        os.symlink(real, self.path("far"))
+        trace = self.record("--", "sh", "-c", "ln -s real near; cat near > copy; cat $0 > copy", self.path("far"), cwd=self.folder)
+        for link, given in (("near", "near"), ("far", self.path("far"))):
+            meant = f"did you mean {self.seen(real)} (where '{given}' led)"
+            for verb in ("follow", "verify-copies", "similar", "pattern"):
+                done = subprocess.run([support.DYETRACE, verb, trace.path, "--path", self.seen(self.path(link))],
+                                      capture_output=True, text=True, timeout=support.PATIENCE_S)
+                self.assertNotEqual(0, done.returncode)
+                self.assertIn(meant, self.one_line(done.stderr), verb)
+
     def test_calls_by_path_have_the_object_that_stat_tells_of(self):
         trace = self.record("--", sys.executable, "-S", "-E", "-c", CALLS, cwd=self.folder)
         wanted = {}

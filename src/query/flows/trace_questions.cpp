@@ -77,18 +77,24 @@ Result<std::unordered_set<std::uint64_t>> objects_called(store::Database& databa
     if (!objects.empty()) {
         return objects;
     }
-    std::string similar;
+    TRY(const std::string meant, names_meant(database, path));
+    return Error(
+        ErrorCode::kNotFound,
+        fmt::format("nothing in '{}' was ever called '{}'{}", database.path(), path, meant));
+}
+
+Result<std::string> names_meant(store::Database& database, const std::string& path) {
+    std::string meant;
     TRY(each_row(
         database,
-        filled(sql::kNamesAlike,
-               {{"name", "/" + name.substr(name.rfind('/') + 1)}, {"most", kSimilarNamesMax}}),
-        [&](Row row) { similar += fmt::format(" {}", row[0].text); }));
-    return Error(ErrorCode::kNotFound,
-                 fmt::format("nothing in '{}' was ever called '{}'{}{}",
-                             database.path(),
-                             path,
-                             similar.empty() ? "" : "; did you mean",
-                             similar));
+        filled(sql::kNamesAlike, {{"path", schema::escaped(path)}, {"most", kSimilarNamesMax}}),
+        [&](Row row) {
+            meant += fmt::format("{} {}", meant.empty() ? "; did you mean" : ",", row[0].text);
+            if (!row[1].is_null()) {
+                meant += fmt::format(" (where '{}' led)", row[1].text);
+            }
+        }));
+    return meant;
 }
 
 Result<std::vector<analysis::TrailFlow>> load_flows(store::Database& database,

@@ -52,6 +52,8 @@ class Operations {
 // Whatever had this name at some time. kNotFound: nothing had; says what may have been meant.
 Result<std::unordered_set<std::uint64_t>> objects_called(store::Database& database,
                                                          const std::string& path);
+// "; did you mean /real/data (where 'link' led)", or nothing: what somebody may have meant who asked for a path that leads to nothing.
+Result<std::string> names_meant(store::Database& database, const std::string& path);
 
 // kLimitReached: there are more than kFlowsMax. offer_flows() must have been called.
 inline constexpr std::size_t kFlowsMax = 16'000'000;  // 56 bytes each: 900 MB

@@ -1,10 +1,17 @@
 -- What objects and events are called, and what is called so.
 
--- statement objects_called: objects that had the name $path at some time.
-SELECT DISTINCT object_id FROM object_names WHERE path = $path ORDER BY 1
+-- statement objects_called: objects that had the name $path at some time. A symbolic link holds no bytes: who asks for one means what it leads to.
+SELECT DISTINCT object_id FROM object_names ANTI JOIN (SELECT object_id FROM internal.handles WHERE object_type = 'symlink') USING (object_id) WHERE path = $path ORDER BY 1
 
--- statement alike: names that may have been meant. $name: / and the last component; at most $most.
-SELECT DISTINCT path FROM object_names WHERE ends_with(path, $name) ORDER BY 1 LIMIT $most
+-- statement alike: names that may have been meant by $path, and of what a symbolic link led to the name by which a call reached it: all of $path or, as no event says from which working directory,
+-- its end. Then those with the same last component. At most $most.
+WITH led AS (
+  SELECT path, min(argument_path) AS argument_path
+  FROM (SELECT path, argument_path, regexp_replace(argument_path, '^([.]{1,2}/+)+', '') AS reached FROM events WHERE argument_path IS NOT NULL AND object_id IS NOT NULL AND object_type <> 'symlink')
+  WHERE (reached = $path OR ends_with($path, '/' || reached)) AND path <> reached AND NOT ends_with(path, '/' || reached) GROUP BY path)
+FROM led
+UNION ALL SELECT DISTINCT path, NULL FROM object_names ANTI JOIN led USING (path) WHERE path <> $path AND ends_with(path, '/' || regexp_extract($path, '[^/]*$'))
+ORDER BY argument_path NULLS LAST, path LIMIT $most
 
 -- statement of_objects: object, what people call it; of $ids, numbers with commas between.
 SELECT o.object_id, coalesce(s.ends, o.path, o.object_type || ' ' || o.object_id)

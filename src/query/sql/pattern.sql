@@ -36,7 +36,3 @@ FROM _pattern_accesses JOIN _pattern_files f USING (file) ORDER BY access, key, 
 
 -- statement mappings: one number: how often it was mapped.
 SELECT count(*) FROM events WHERE name = 'mmap' AND error IS NULL AND (path = $path OR path GLOB $path)
-
--- statement alike: paths with the same last component, for who mistyped the first ones.
-SELECT path FROM events WHERE bytes > 0 AND file_offset IS NOT NULL
-AND regexp_extract(path, '[^/]*$') = regexp_extract($path, '[^/]*$') GROUP BY path ORDER BY sum(bytes) DESC, path LIMIT 3

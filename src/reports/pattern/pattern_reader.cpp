@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "query/flows/trace_questions.h"
 #include "query/named_sql.h"
 #include "query/sql.h"
 
@@ -55,13 +56,6 @@ class PatternReader {
         }
         return ask(query::filled(query::sql::kPatternMappings, {{"path", path_}}),
                    [&](Cells c) { answer.mappings = number(c[0]); });
-    }
-
-    Result<std::vector<std::string>> alike() {
-        std::vector<std::string> paths;
-        TRY(ask(query::filled(query::sql::kPatternAlike, {{"path", path_}}),
-                [&](Cells c) { paths.push_back(text(c[0])); }));
-        return paths;
     }
 
   private:
@@ -162,13 +156,13 @@ class PatternReader {
     std::map<std::size_t, PatternGroup> done_;
 };
 
-Error no_access(const PatternAnswer& answer, const std::vector<std::string>& alike) {
+Error no_access(const PatternAnswer& answer, const std::string& meant) {
     std::string message =
         fmt::format("no read or write of '{}' in the trace '{}'", answer.path, answer.trace);
     if (answer.mappings > 0) {
         message += ": it was mapped into memory, and what moves through a mapping is not seen";
-    } else if (!alike.empty()) {
-        message += fmt::format("; there is '{}'", fmt::join(alike, "', '"));
+    } else {
+        message += meant;
     }
     return Error(ErrorCode::kNotFound, std::move(message));
 }
@@ -185,8 +179,8 @@ Result<PatternAnswer> read_pattern(store::Database& database,
     PatternReader reader(database, path, by);
     TRY(reader.read(answer));
     if (answer.groups.empty()) {
-        TRY(const std::vector<std::string> alike, reader.alike());
-        return no_access(answer, alike);
+        TRY(const std::string meant, query::names_meant(database, path));
+        return no_access(answer, meant);
     }
     return answer;
 }

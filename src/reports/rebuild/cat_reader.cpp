@@ -10,6 +10,7 @@
 
 #include "base/sql_literal.h"
 #include "query/asked_rows.h"
+#include "query/flows/trace_questions.h"
 #include "query/named_sql.h"
 #include "query/sql.h"
 #include "schema/text.h"
@@ -78,10 +79,15 @@ Result<CatObject> find_object(store::Database& database, const CatQuestion& ques
                                c[4].is_true()});
         }));
     if (objects.empty()) {
-        return Error(
-            ErrorCode::kNotFound,
-            fmt::format(
-                "nothing in the trace '{}' read or wrote {}", database.path(), wanted.words));
+        std::string meant;
+        if (!question.paths.empty()) {
+            TRY(meant, query::names_meant(database, question.paths.back()));
+        }
+        return Error(ErrorCode::kNotFound,
+                     fmt::format("nothing in the trace '{}' read or wrote {}{}",
+                                 database.path(),
+                                 wanted.words,
+                                 meant));
     }
     if (objects.size() > 1) {
         return several_objects(objects, wanted);

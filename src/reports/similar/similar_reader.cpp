@@ -9,6 +9,7 @@
 
 #include "analysis/similarity/resemblance.h"
 #include "query/asked_rows.h"
+#include "query/flows/trace_questions.h"
 #include "query/named_sql.h"
 #include "query/similarity/item_reader.h"
 #include "query/sql.h"
@@ -23,7 +24,6 @@ using analysis::Resemblance;
 constexpr std::size_t kPairsMax = 10'000;  // of an answer: more than people or pictures need
 // A question about one item looks at all that share an anchor.
 constexpr std::size_t kSharersOfOne = SIZE_MAX;
-constexpr std::size_t kNamesAlikeMax = 3;  // that may have been meant
 
 class SimilarReader {
   public:
@@ -62,35 +62,14 @@ class SimilarReader {
         if (question_.event || question_.object) {
             return std::vector{question_.event ? *question_.event : *question_.object};
         }
-        std::vector<std::uint64_t> ids;
         if (!question_.path) {
-            return ids;
+            return std::vector<std::uint64_t>();
         }
-        TRY(query::each_row(
-            *databases_[0],
-            query::filled(query::sql::kNamesObjectsCalled, {{"path", *question_.path}}),
-            [&](query::Row row) { ids.push_back(query::number_of(row[0])); }));
-        if (ids.empty()) {
-            TRY(const std::string alike, names_alike());
-            return Error(ErrorCode::kNotFound,
-                         fmt::format("nothing in '{}' was ever called '{}'{}",
-                                     databases_[0]->path(),
-                                     *question_.path,
-                                     alike));
-        }
+        TRY(const std::unordered_set<std::uint64_t> objects,
+            query::objects_called(*databases_[0], *question_.path));
+        std::vector<std::uint64_t> ids(objects.begin(), objects.end());
+        std::sort(ids.begin(), ids.end());
         return ids;
-    }
-
-    Result<std::string> names_alike() const {
-        std::string alike;
-        const std::string name = "/" + question_.path->substr(question_.path->rfind('/') + 1);
-        TRY(query::each_row(
-            *databases_[0],
-            query::filled(query::sql::kNamesAlike, {{"name", name}, {"most", kNamesAlikeMax}}),
-            [&](query::Row row) {
-                alike += (alike.empty() ? "; there is '" : "', '") + std::string(row[0].text);
-            }));
-        return alike.empty() ? alike : alike + "'";
     }
 
     // Other anchors, or another key, would look like other bytes.

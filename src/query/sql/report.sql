@@ -47,6 +47,11 @@ SELECT host, process_id, thread_id, comm, name, class, transfer, error, path, pa
        sum(on_cpu_ns) AS on_cpu_ns, max(duration_ns) AS max_ns, min(start_ns) AS begin_ns, max(start_ns + duration_ns) AS end_ns,
        min(file_offset) FILTER (bytes > 0) AS first_byte, max(file_offset + bytes) FILTER (bytes > 0) AS last_byte
 FROM _report_calls GROUP BY ALL;
+-- The same with what threads are called: by their own names, or where that is the one of the process (it may be cut, or that of an interpreter) as it is called.
+CREATE OR REPLACE TEMP VIEW _report_threads AS
+SELECT s.*, CASE WHEN process <> '?' AND (process_id, comm) IN (SELECT process_id, comm FROM internal.contexts WHERE tid = pid)
+                 THEN regexp_replace(process, '\[\d+\]$', '[' || tid || ']') ELSE _on_host(host, comm || '[' || tid || ']') END AS thread
+FROM _report_sums s WHERE thread_id IS NOT NULL;
 -- The same for each object: a copy has two, and what one of them gives the other one takes. A copy within a file is counted once.
 CREATE OR REPLACE TEMP VIEW _report_uses AS
 SELECT host, process_id, process, verb, object_type, target, transfer, calls, bytes, total_ns FROM _report_sums
@@ -150,8 +155,8 @@ LEFT JOIN (SELECT DISTINCT process_id, path FROM _report_sums WHERE name IN ('un
 ORDER BY s.total_ns DESC, s.process, s.target LIMIT 2000
 
 -- statement threads: what threads waited for: thread, length, time on a CPU, then blocked by files, network, pipes, waits, anything else, all in ns.
-WITH blocked AS (SELECT *, total_ns - on_cpu_ns AS off_cpu_ns FROM _report_sums WHERE thread_id IS NOT NULL)
-SELECT arg_max(_on_host(host, comm || '[' || tid || ']'), end_ns), max(end_ns) - min(begin_ns), sum(on_cpu_ns),
+WITH blocked AS (SELECT *, total_ns - on_cpu_ns AS off_cpu_ns FROM _report_threads)
+SELECT arg_max(thread, end_ns), max(end_ns) - min(begin_ns), sum(on_cpu_ns),
        sum(off_cpu_ns) FILTER (WHERE class IN ('file', 'metadata', 'block')),
        sum(off_cpu_ns) FILTER (WHERE class = 'network'), sum(off_cpu_ns) FILTER (WHERE class = 'pipe'),
        sum(off_cpu_ns) FILTER (WHERE class = 'wait' OR name IN ('wait4', 'waitid', 'waitpid', 'vfork')),
@@ -161,9 +166,9 @@ FROM blocked GROUP BY thread_id ORDER BY sum(off_cpu_ns) DESC, thread_id LIMIT 8
 
 -- statement blocked: threads that waited for files for half of their time: thread, length, time blocked by files, in ns.
 WITH blocked AS (
-  SELECT thread_id, arg_max(_on_host(host, comm || '[' || tid || ']'), end_ns) AS thread, max(end_ns) - min(begin_ns) AS span_ns,
+  SELECT thread_id, arg_max(thread, end_ns) AS thread, max(end_ns) - min(begin_ns) AS span_ns,
          sum(total_ns - on_cpu_ns) FILTER (class IN ('file', 'metadata', 'block') AND object_type IS DISTINCT FROM 'anonymous' AND object_type IS DISTINCT FROM 'character_device') AS file_ns
-  FROM _report_sums WHERE thread_id IS NOT NULL GROUP BY thread_id)
+  FROM _report_threads GROUP BY thread_id)
 SELECT thread, span_ns, file_ns FROM blocked WHERE file_ns * 2 >= span_ns ORDER BY file_ns DESC, thread LIMIT 2000
 
 -- statement killed_processes: processes that a signal killed which tells of a mistake or of a limit: process, signal, address. Of every process that ends the trace

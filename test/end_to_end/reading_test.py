@@ -120,6 +120,9 @@ class RefusalTest(support.EndToEndTest):
     def test_a_verb_that_is_not_known_is_named(self):
         self.assertEqual(self.refusal("recrod", "--", "ls"), "'recrod' is no verb, did you mean 'record'? (dyetrace --help)")
         self.assertEqual(self.refusal("quux"), "'quux' is no verb (dyetrace --help)")
+        self.assertEqual(self.refusal("hlep"), "'hlep' is no verb, did you mean 'help'? (dyetrace --help)")
+        self.assertEqual(self.refusal("verison"), "'verison' is no verb, did you mean 'version'? (dyetrace --help)")
+        self.assertEqual(self.refusal("version", "--json"), "'--json' is not known (dyetrace version --help)")
         self.assertEqual(self.refusal("help", "sqll"), "'sqll' is no verb, did you mean 'sql'? (dyetrace --help)")
         self.assertEqual(self.refusal("dye", "adid", "x"), "'adid' is no verb, did you mean 'add'? (dyetrace dye --help)")
 

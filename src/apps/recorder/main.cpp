@@ -97,7 +97,12 @@ int become(const std::string& part, const char* what_it_does, char** argv) {
     return 1;
 }
 
-// `help`, `help VERB` and `version` are what people type who do not know this program yet.
+// What people type who do not know this program yet: `help`, `help VERB` and `version` are --help and --version. They are verbs for what stands there else: a mistyped one, or an option of it.
+constexpr std::pair<const char*, const char*> kVerbsAsOptions[] = {
+    {"help", "Show the verbs, or with a verb its options"},
+    {"version", "Show the version; it has no options"},
+};
+
 void as_options(int argc, char** argv) {
     static char help[] = "--help", version[] = "--version";
     if (argc == 2 && std::strcmp(argv[1], "version") == 0) {
@@ -144,6 +149,9 @@ int main(int argc, char** argv) {
     dyetrace::apps::add_doctor(app, exit_status);
     dyetrace::apps::add_dye(app, exit_status);
     dyetrace::apps::add_hash(app, exit_status);
+    for (const auto& [name, description] : kVerbsAsOptions) {
+        app.add_subcommand(name, description)->group("");
+    }
     app.footer(
         fmt::format("Examples:\n"
                     "  dyetrace record -o trace -- git status\n"

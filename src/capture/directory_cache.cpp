@@ -24,9 +24,10 @@ constexpr const char* kPathSource = "objects of paths";
 constexpr const char* kNotFound = "calls by path (stat, unlink, rename) have no object";
 constexpr const char* kPartial =
     "a call by path (stat, unlink, rename) has its object where the kernel's cache of names has it "
-    "when the call ends: not where a "
-    "directory compares names in a way of its own (letter case), and not through a symbolic link "
-    "of overlayfs, a long one of XFS, or one of /proc but fd, cwd, root and exe";
+    "when the call ends: not where a directory compares names in a way of its own (letter case), "
+    "and not through a symbolic link of overlayfs or sysfs, a long one of XFS, ext2 or ext3, a "
+    "task's in /proc but fd, cwd, root and exe, more than 8 links in one another, or more than "
+    "2,560 components";
 // Folders that every system has, with enough in them.
 constexpr const char* kFolders[] = {"/", "/proc/self", "/etc", "/usr", "/usr/bin", "/proc"};
 constexpr std::size_t kOpenMax = 128;

@@ -50,6 +50,13 @@ class NamesTest(FollowTest):
         rows = trace.rows(f"SELECT DISTINCT inode FROM object_names JOIN objects USING (object_id) WHERE object_names.path = '{self.seen(path)}'")
         return {int(row["inode"]) for row in rows}
 
+    def test_links_that_are_not_followed_are_counted_and_named(self):
+        trace = self.record("--", sys.executable, "-S", "-E", "-c", "import os; os.stat('/sys/class/net/lo/mtu')")
+        self.assertEqual([{"object_id": None}], trace.rows("SELECT object_id FROM events WHERE argument_path = '/sys/class/net/lo/mtu'"))
+        said = {row["source"]: row["reason"] for row in trace.rows("SELECT source, reason FROM coverage")}
+        self.assertIn("what a link on the way says was not at hand", said["symbolic links"])
+        self.assertIn("sysfs", said["objects of paths"])
+
     def test_who_asks_for_a_link_is_told_where_it_led(self):
         real = self.random_file("real", 1000)
         os.symlink(real, self.path("far"))

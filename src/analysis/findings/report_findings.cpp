@@ -93,6 +93,7 @@ struct Candidate {
     std::uint64_t process_ns = 0;
     double share_min =
         0;  // that it must cost of the time of its processes; 0: it is one whatever it costs
+    std::string program = {};  // if empty, what the finding calls it
 };
 
 using Candidates = std::vector<Candidate>;
@@ -317,7 +318,8 @@ void add_blocked(const Report& report, Candidates& out) {
                                    thread.thread,
                                    std::move(text),
                                    thread.file_ns,
-                                   proof_of(report, thread.thread)}});
+                                   proof_of(report, thread.thread)},
+                       .program = thread.comm});
     }
 }
 
@@ -392,7 +394,9 @@ std::vector<Finding> folded(const Report& report, Candidates candidates) {
     for (Candidate& candidate : candidates) {
         const Finding& finding = candidate.finding;
         const std::string key =
-            finding.kind + ' ' + program_of(report, finding.process) + ' ' + candidate.key;
+            finding.kind + ' ' +
+            (candidate.program.empty() ? program_of(report, finding.process) : candidate.program) +
+            ' ' + candidate.key;
         const auto [place, is_new] = place_of.emplace(key, all.size());
         if (is_new) {
             all.push_back({.dearest = &candidate});

@@ -110,6 +110,7 @@ struct BlockedThread {
     std::string thread;
     std::uint64_t span_ns = 0;
     std::uint64_t file_ns = 0;
+    std::string comm = {};  // many that run one program have it, whatever its arguments
 };
 
 // A process that a signal ended which nobody sends to end one in order.

@@ -164,12 +164,12 @@ SELECT arg_max(thread, end_ns), max(end_ns) - min(begin_ns), sum(on_cpu_ns),
                                AND name NOT IN ('wait4', 'waitid', 'waitpid', 'vfork'))
 FROM blocked GROUP BY thread_id ORDER BY sum(off_cpu_ns) DESC, thread_id LIMIT 8
 
--- statement blocked: threads that waited for files for half of their time: thread, length, time blocked by files, in ns.
+-- statement blocked: threads that waited for files for half of their time: thread, length, time blocked by files, in ns, its own name.
 WITH blocked AS (
-  SELECT thread_id, arg_max(thread, end_ns) AS thread, max(end_ns) - min(begin_ns) AS span_ns,
+  SELECT thread_id, arg_max(thread, end_ns) AS thread, arg_max(comm, end_ns) AS comm, max(end_ns) - min(begin_ns) AS span_ns,
          sum(total_ns - on_cpu_ns) FILTER (class IN ('file', 'metadata', 'block') AND object_type IS DISTINCT FROM 'anonymous' AND object_type IS DISTINCT FROM 'character_device') AS file_ns
   FROM _report_threads GROUP BY thread_id)
-SELECT thread, span_ns, file_ns FROM blocked WHERE file_ns * 2 >= span_ns ORDER BY file_ns DESC, thread LIMIT 2000
+SELECT thread, span_ns, file_ns, comm FROM blocked WHERE file_ns * 2 >= span_ns ORDER BY file_ns DESC, thread LIMIT 2000
 
 -- statement killed_processes: processes that a signal killed which tells of a mistake or of a limit: process, signal, address. Of every process that ends the trace
 -- tells; those that a condition left out, or that live in another namespace, have no event in it.

@@ -158,7 +158,7 @@ const ReportQuestion kQuestions[] = {
      ReportParts::kFindings,
      query::sql::kReportBlocked,
      [](analysis::Report& r, ReportCells c) {
-         r.blocked.push_back({text(c[0]), number(c[1]), number(c[2])});
+         r.blocked.push_back({text(c[0]), number(c[1]), number(c[2]), text(c[3])});
      }},
     {"killed_processes",
      ReportParts::kFindings,

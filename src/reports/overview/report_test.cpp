@@ -254,7 +254,8 @@ TEST(Findings, of_a_program_are_said_once) {
     report.failures = {{"cc1[8]", "openat", "ENOENT", 90, 100, kMs / 2, 4 * kMs},
                        {"cc1[9]", "stat", "ENOENT", 80, 100, kMs / 2, 4 * kMs},
                        {"cc1[9]", "openat", "EIO", 80, 100, 10, 9 * kMs}};
-    report.blocked = {{"pg[5]", 100 * kMs, 84 * kMs}, {"pg[6]", 100 * kMs, 80 * kMs}};
+    report.blocked = {{"pg[5]", 100 * kMs, 84 * kMs, "pg"},
+                      {"pg of x[6]", 100 * kMs, 80 * kMs, "pg"}};
     report.killed_processes = {{"sleep[7]", 9, ""}, {"sleep[8]", 9, ""}, {"sleep[9]", 6, ""}};
     std::vector<std::string> texts;
     for (const auto& finding : analysis::findings_of(report)) {

@@ -197,6 +197,16 @@ std::string joined(const std::vector<std::string>& lines) {
     return text;
 }
 
+// A join of all calls of one size costs the square of a trace.
+void expect_no_join_by_size(store::Database& database,
+                            SelectedEvents& selected,
+                            const std::string& statement) {
+    const std::string plan =
+        joined(rows_of(database, selected, "EXPLAIN (FORMAT JSON) " + statement));
+    EXPECT_EQ(plan.find("\"CAST(bytes AS HUGEINT) = CAST(bytes AS HUGEINT)\""), std::string::npos)
+        << statement;
+}
+
 // The lines after the first, those with `12x ` in front of them twelve times.
 std::vector<std::string> lines_of(const Block& block) {
     static const std::regex kTimes(R"((\d+)x (.*))");
@@ -262,6 +272,7 @@ void Golden::TestBody() {
         }
         ASSERT_NE(database, nullptr) << "first a trace, then questions";
         std::vector<std::string> rows = rows_of(*database, selected, statement_of(said));
+        expect_no_join_by_size(*database, selected, statement_of(said));
         for (std::string& row : rows) {
             const std::size_t at = row.find(temporary_.path());
             row = at == std::string::npos ? row : row.replace(at, temporary_.path().size(), "…");

@@ -1,10 +1,11 @@
 -- What of a trace cannot all be true, where no order is needed to see it.
 
--- statement unlike: CTEs up to `unlike`: the same bytes at both ends of a flow that have different fingerprints. Rules up to `file` number bytes.
+-- statement unlike: CTEs up to `unlike`: the same bytes at both ends of a flow that have different fingerprints. Rules up to `file` number bytes. (Compared by a CASE: of two that equal a third
+-- DuckDB makes a join, of all calls of one size with each other.)
 printed AS (SELECT _event_id(host_index, cpu, sequence) AS event, bytes, fingerprint FROM internal.raw_syscall_event WHERE unread_bytes = 0 AND fingerprint IS NOT NULL
   UNION ALL SELECT _event_id(host_index, cpu, sequence), bytes, fingerprint FROM internal.raw_part_event WHERE unread_bytes = 0 AND fingerprint IS NOT NULL),
 unlike AS (SELECT f.from_event, f.to_event, f.rule FROM internal.derived_flows f JOIN printed a ON a.event = f.from_event JOIN printed b ON b.event = f.to_event
-  WHERE f.rule <= {flow_rule.file} AND f.certainty = {certainty.certain} AND f.bytes = a.bytes AND f.bytes = b.bytes AND a.fingerprint <> b.fingerprint)
+  WHERE f.rule <= {flow_rule.file} AND f.certainty = {certainty.certain} AND CASE WHEN f.bytes = a.bytes AND f.bytes = b.bytes THEN a.fingerprint <> b.fingerprint END)
 
 -- statement unsent: CTEs up to `unsent`: bytes that a connection delivered and that nobody is known to have sent, though the other end was watched when they were: a call of it
 -- on that end is in the trace from before (connect, accept, an earlier byte) and one from after (a later byte, shutdown, close, the end of its process).

@@ -157,6 +157,21 @@ Result<void> TraceFolder::expect_free(const std::string& path) {
     return {};
 }
 
+Result<void> TraceFolder::expect_outside(const std::string& output) {
+    std::error_code error;
+    std::filesystem::path place = std::filesystem::absolute(output, error);
+    place = std::filesystem::weakly_canonical(place, error);
+    for (; place.has_relative_path(); place = place.parent_path()) {
+        if (open(place.string()).ok()) {
+            return Error(ErrorCode::kInvalidArgument,
+                         fmt::format("'{}' would lie in the trace '{}': take another place",
+                                     output,
+                                     place.string()));
+        }
+    }
+    return {};
+}
+
 Result<TraceFolder> TraceFolder::create(const std::string& path,
                                         TraceInfo info,
                                         std::optional<gid_t> group) {

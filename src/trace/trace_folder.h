@@ -63,6 +63,8 @@ class TraceFolder {
   public:
     // kAlreadyExists: something is there that create() would not take.
     static Result<void> expect_free(const std::string& path);
+    // kInvalidArgument: what a verb is to write there would be, or would lie in, a trace ("": standard output).
+    static Result<void> expect_outside(const std::string& output);
     // Makes the folder (or takes an empty one); the caller is its recorder until it finishes or dies. Fills in
     // info.recorder_*. kAlreadyExists if something is there. Leaves nothing behind when it fails.
     // A folder that it makes is its owner's alone, or to be read by `group` as well.

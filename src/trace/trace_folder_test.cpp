@@ -36,6 +36,26 @@ TEST(TraceFolder, does_not_take_a_folder_with_something_in_it) {
               "'" + temporary.path() + "' is no trace: it has no trace.json");
 }
 
+TEST(TraceFolder, is_no_place_for_outputs) {
+    const auto temporary = base::TemporaryFolder::make().value();
+    const std::string trace = temporary.path() + "/t";
+    TraceFolder::create(trace, info_of_one_host()).value();
+    std::filesystem::create_symlink(trace, temporary.path() + "/link");
+    for (const char* place : {"", "/", "/trace.json", "/not/there", "/../t/x"}) {
+        for (const std::string& name : {trace, temporary.path() + "/link"}) {
+            EXPECT_EQ(TraceFolder::expect_outside(name + place).error().code(),
+                      ErrorCode::kInvalidArgument)
+                << name << place;
+        }
+    }
+    base::write_file_atomically(temporary.path() + "/trace.json", "another's").value();
+    for (const char* name : {"/trace.json", "/t.csv", "/no/where", "/t/../x"}) {
+        EXPECT_TRUE(TraceFolder::expect_outside(temporary.path() + name).ok()) << name;
+    }
+    EXPECT_TRUE(TraceFolder::expect_outside("").ok());
+    EXPECT_TRUE(TraceFolder::expect_outside("/dev/null").ok());
+}
+
 TEST(TraceFolder, can_be_taken_back_and_then_be_made_again) {
     const auto temporary = base::TemporaryFolder::make().value();
     const std::string made = temporary.path() + "/made", found = temporary.path() + "/found";

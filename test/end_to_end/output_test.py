@@ -44,6 +44,17 @@ class OutputTest(support.EndToEndTest):
         self.assertEqual(len(errors), 1, f"{words}: {done.stderr}")
         self.assertRegex(errors[0], f"cannot write .*{reason}", words)
 
+    def test_no_output_replaces_what_a_trace_is(self):
+        with open(os.path.join(self.trace.path, "trace.json"), "rb") as file:
+            before = file.read()
+        output = os.path.join(self.trace.path, "trace.json")
+        for words in (["export", self.trace.path, "--csv"], ["export", self.trace.path, "--parquet"], ["sql", self.trace.path, QUESTION],
+                      ["sql", self.trace.path, QUESTION, "--trust", "--format", "parquet"], ["trace"]):
+            done = subprocess.run([DYETRACE, *words, "-o", output, *(["--", "true"] if words == ["trace"] else [])], capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stderr), (2, f"dyetrace: error: '{output}' would lie in the trace '{os.path.realpath(self.trace.path)}': take another place\n"), words)
+        with open(output, "rb") as file:
+            self.assertEqual(file.read(), before)
+
     def test_every_verb_is_here(self):
         shown = subprocess.run([DYETRACE, "--help"], capture_output=True, text=True, check=True).stdout
         verbs = set(re.findall(r"(?m)^  ([a-z-]+) ", shown.partition("\nVerbs:\n")[2].partition("\nExamples")[0]))

@@ -32,6 +32,7 @@
 #include "strace/trace_options.h"
 #include "strace/trace_output.h"
 #include "strace/trace_sink.h"
+#include "trace/trace_folder.h"
 
 namespace dyetrace::apps {
 namespace {
@@ -123,6 +124,7 @@ void let_go_of_the_commands_own(const strace::TraceOptions& options,
 }
 
 Result<std::optional<int>> trace(const strace::TraceOptions& options, const base::Log& log) {
+    TRY(trace::TraceFolder::expect_outside(options.output));
     // the command's own output stays what it was
     TRY(strace::TraceSink sink,
         strace::TraceSink::open(
@@ -246,7 +248,9 @@ int run_trace(const std::vector<std::string>& words) {
     const Result<std::optional<int>> status = trace(options, log);
     if (!status.ok()) {
         log.fail(status.error());
-        return recorder::status_of_failed_start(options.command);
+        return status.error().code() == ErrorCode::kInvalidArgument
+                   ? kExitUsage
+                   : recorder::status_of_failed_start(options.command);
     }
     return status.value() ? recorder::pass_on(*status.value()) : 0;
 }

@@ -22,6 +22,7 @@
 #include "query/damages.h"
 #include "reports/export/export_file.h"
 #include "reports/export/export_formats.h"
+#include "trace/trace_folder.h"
 
 namespace dyetrace::apps {
 namespace {
@@ -145,6 +146,11 @@ int run_export(const ExportArguments& arguments) {
     if (arguments.parquet && arguments.output.empty()) {
         log.fail("--parquet needs -o FILE");
         return kExitUsage;
+    }
+    if (const Result<void> outside = trace::TraceFolder::expect_outside(arguments.output);
+        !outside.ok()) {
+        log.fail(outside.error());
+        return exit_status_of(outside.error());
     }
     std::signal(SIGPIPE, SIG_IGN);  // whoever reads may go: an error of write
     confine_reader(log, {arguments.trace}, {arguments.output});

@@ -188,6 +188,7 @@ Result<SqlSession> start(const SqlArguments& arguments, const base::Log& log) {
                      "none: take --format "
                      "parquet, which every Arrow library reads");
     }
+    TRY(trace::TraceFolder::expect_outside(arguments.output));
     query::AnalysisDatabaseOptions options{.database = {.threads = arguments.threads,
                                                         .memory_limit = arguments.memory,
                                                         .temporary_limit = arguments.temporary,

@@ -38,7 +38,7 @@ static __always_inline __u64 byte_at(__u64 mapping, __u64 position, __u64 *folio
 {
 	__u64 index = position >> PAGE_BITS, page;
 
-	if (!page_base_known)
+	if (!page_base_known || !bpf_core_type_exists(struct folio)) /* before 5.16 */
 		return 0;
 	*folio = folio_at(mapping, index);
 	if (!*folio || !holds_page(*folio, mapping, index, &page))

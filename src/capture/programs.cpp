@@ -27,8 +27,8 @@
 namespace dyetrace::capture {
 namespace {
 
-// File systems whose inodes the programs look into (kernel/helpers/link.bpf.c); many kernels have them as modules.
-constexpr const char* kModules[] = {"ext4", "xfs"};
+// File systems whose inodes the programs look into (kernel/file_system_types.h); many kernels have them as modules.
+constexpr const char* kModules[] = {"btrfs", "ext4", "overlay", "xfs"};
 
 using Types = std::unique_ptr<btf, decltype(&btf__free)>;
 

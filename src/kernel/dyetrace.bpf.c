@@ -10,6 +10,7 @@
 #include "kernel/content/dye.bpf.c"
 #include "kernel/content/edges.bpf.c"
 #include "kernel/programs/epoll.bpf.c"
+#include "kernel/helpers/device.bpf.c"
 #include "kernel/helpers/filter.bpf.c"
 #include "kernel/content/deferred.bpf.c"
 #include "kernel/programs/ioctl.bpf.c"

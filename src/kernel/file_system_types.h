@@ -50,4 +50,23 @@ struct xfs_inode {
 	struct inode i_vnode;
 };
 
+struct btrfs_root {
+	__u32 anon_dev;
+};
+
+struct btrfs_inode {
+	struct btrfs_root *root;
+	struct inode vfs_inode;
+};
+
+struct ovl_sb {
+	struct super_block *sb;
+	__u32 pseudo_dev;
+};
+
+struct ovl_fs {
+	struct ovl_sb *fs; /* each that has layers, once; the first is that of the upper layer */
+	int xino_mode; /* 0: all layers are on one; bits of an inode number that say on which; -1: none do */
+};
+
 #pragma clang attribute pop

@@ -132,7 +132,7 @@ static __always_inline void describe_name(struct scratch *scratch, struct handle
 	handle->name.generation = READ(inode, i_generation);
 	handle->name.ends = scratch->seen.ends;
 	handle->name.linked = READ(inode, i_nlink) > 0;
-	handle->device = READ(sb, s_dev);
+	handle->device = device_of(scratch->seen.inode);
 	handle->mode = READ(inode, i_mode);
 	handle->special_device = READ(inode, i_rdev);
 	scratch->seen.magic = READ(sb, s_magic);

@@ -23,6 +23,9 @@ int describe_seen(scratch_ref ref);
 int number_seen(scratch_ref ref);
 int announce_seen(scratch_ref ref);
 
+/* On which device an inode is, as stat(2) says it: see device.bpf.c. */
+__u32 device_of(__u64 inode);
+
 static __always_inline void see_news(struct scratch *scratch)
 {
 	describe_seen(ref_of(scratch));

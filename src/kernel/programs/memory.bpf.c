@@ -30,7 +30,7 @@ int find_shared_memory(struct bpf_iter__task_vma *context)
 	mapping.process_start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
 	mapping.inode = inode->i_ino;
 	mapping.pid = task->tgid;
-	mapping.device = inode->i_sb->s_dev;
+	mapping.device = device_of(inode_of((__u64)area->vm_file));
 	mapping.is_writable = (area->vm_flags & VM_WRITE) != 0;
 	bpf_seq_write(context->meta->seq, &mapping, sizeof(mapping));
 	return 0;

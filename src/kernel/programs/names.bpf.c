@@ -52,7 +52,7 @@ static __always_inline void keep_removed(struct scratch *scratch, struct task_st
 	if (READ(inode, i_generation) || (READ(inode, i_nlink) > 1 && (READ(inode, i_mode) & S_IFMT) != S_IFDIR))
 		return;
 	state->removed.ino = READ(inode, i_ino);
-	state->removed.device = READ(inode, i_sb, s_dev);
+	state->removed.device = device_of(scratch->seen.inode);
 }
 
 /* unlink, rmdir, rename: at exit the name is gone, and so is what another one took the place of. */

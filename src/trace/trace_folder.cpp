@@ -99,9 +99,11 @@ Error no_trace(const std::string& path, const Error& error) {
     if (::stat(path.c_str(), &status) != 0 && errno == ENOENT) {
         return Error(error.code(), fmt::format("there is no trace '{}'", path));
     }
-    if (S_ISREG(status.st_mode)) {
+    if (status.st_mode != 0 && !S_ISDIR(status.st_mode)) {
         return Error(ErrorCode::kInvalidArgument,
-                     fmt::format("'{}' is a file; a trace is a folder", path));
+                     fmt::format("'{}' is {}; a trace is a folder",
+                                 path,
+                                 S_ISREG(status.st_mode) ? "a file" : "no folder"));
     }
     return Error(error.code(),
                  error.code() == ErrorCode::kNotFound
@@ -148,6 +150,11 @@ std::vector<std::uint64_t> SegmentList::missing() const {
 Result<void> TraceFolder::expect_free(const std::string& path) {
     if (::access(path.c_str(), F_OK) != 0) {
         return {};
+    }
+    std::error_code error;
+    if (!std::filesystem::is_directory(path, error) && !error) {
+        return Error(ErrorCode::kAlreadyExists,
+                     fmt::format("'{}' is there and no folder: take another name", path));
     }
     TRY(const std::vector<std::string> names, base::list_folder(path));
     if (!names.empty()) {

@@ -36,6 +36,18 @@ TEST(TraceFolder, does_not_take_a_folder_with_something_in_it) {
               "'" + temporary.path() + "' is no trace: it has no trace.json");
 }
 
+TEST(TraceFolder, is_no_file_and_no_device) {
+    const auto temporary = base::TemporaryFolder::make().value();
+    const std::string file = temporary.path() + "/x";
+    base::write_file_atomically(file, "").value();
+    EXPECT_EQ(TraceFolder::open(file).error().text(),
+              "'" + file + "' is a file; a trace is a folder");
+    EXPECT_EQ(TraceFolder::open("/dev/null").error().text(),
+              "'/dev/null' is no folder; a trace is a folder");
+    EXPECT_EQ(TraceFolder::expect_free(file).error().text(),
+              "'" + file + "' is there and no folder: take another name");
+}
+
 TEST(TraceFolder, is_no_place_for_outputs) {
     const auto temporary = base::TemporaryFolder::make().value();
     const std::string trace = temporary.path() + "/t";

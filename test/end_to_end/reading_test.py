@@ -75,6 +75,12 @@ class RefusalTest(support.EndToEndTest):
             self.assertEqual(self.refusal(verb, folder), f"'{folder}' is no trace: it has no trace.json")
             self.assertIn("say which TRACE", self.refusal(verb))
 
+    def test_what_is_no_number_and_no_command_is_said(self):
+        trace = self.record("--", "true").path
+        self.assertEqual(self.refusal("similar", trace, "--min", "nan"), "--min: 'nan' is no share: write 0 to 1")
+        self.assertEqual(self.refusal("sql", trace, ".nosuch"), "'.nosuch' is no command: .tables  .schema TABLE  .quit")
+        self.assertEqual(self.refusal("record", "-o", self.file("other"), "--", "true"), f"'{self.path('other')}' is there and no folder: take another name")
+
     def test_a_newer_trace_is_refused(self):
         trace = self.record("--", "true")
         info = trace.info()

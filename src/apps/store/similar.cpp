@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -62,6 +63,10 @@ Result<reports::SimilarAnswer> read(const SimilarArguments& arguments, const bas
 
 int run_similar(const SimilarArguments& arguments) {
     const base::Log log = base::Log::to_stderr();
+    if (std::isnan(arguments.min)) {  // which is in every range
+        log.fail("--min: 'nan' is no share: write 0 to 1");
+        return kExitUsage;
+    }
     confine_reader(log, {arguments.trace, arguments.trace2});
     const Result<reports::SimilarAnswer> answer = read(arguments, log);
     if (!answer.ok()) {

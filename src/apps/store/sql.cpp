@@ -222,7 +222,13 @@ Result<SqlSession> start(const SqlArguments& arguments, const base::Log& log) {
 int run_sql(SqlArguments arguments) {
     const base::Log log = base::Log::to_stderr();
     if (arguments.statement.starts_with('.')) {  // what a prompt knows, a shell may say, too
-        arguments.statement = sql_of_command(arguments.statement).value_or(";");
+        const std::string command = sql_of_command(arguments.statement).value_or(";");
+        if (command == sql_of_command(".")) {
+            log.fail(fmt::format("'{}' is no command: .tables  .schema TABLE  .quit",
+                                 base::make_lines_harmless(arguments.statement)));
+            return kExitUsage;
+        }
+        arguments.statement = command;
     }
     Result<SqlSession> session = start(arguments, log);
     if (!session.ok()) {

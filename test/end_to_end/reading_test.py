@@ -74,6 +74,7 @@ class RefusalTest(support.EndToEndTest):
             self.assertEqual(self.refusal(verb, file), f"'{file}' is a file; a trace is a folder")
             self.assertEqual(self.refusal(verb, folder), f"'{folder}' is no trace: it has no trace.json")
             self.assertIn("say which TRACE", self.refusal(verb))
+        self.assertEqual(self.refusal("seal", "--follow", self.path("nowhere")), f"there is no trace '{self.path('nowhere')}'")
 
     def test_what_is_no_number_and_no_command_is_said(self):
         trace = self.record("--", "true").path

@@ -128,7 +128,7 @@ int run_seal(const SealArguments& arguments) {
     if (!sealed.ok() && arguments.follow && sealed.error().code() == ErrorCode::kUnavailable) {
         return 0;  // another one is at it: of a collector that was killed
     }
-    if (!sealed.ok() && arguments.follow) {
+    if (!sealed.ok() && arguments.follow && trace::TraceFolder::open(arguments.trace).ok()) {
         // nothing is lost, and the recorder has its own say
         log.warn(
             fmt::format("{}: not all of it is Parquet; it can be read with dyetrace as it is, and "

@@ -322,7 +322,8 @@ std::string HelpFormatter::make_positionals(const CLI::App* app) const {
 
 std::string HelpFormatter::make_subcommands(const CLI::App* app, CLI::AppFormatMode) const {
     std::string text;
-    for (const CLI::App* verb : app->get_subcommands([](const CLI::App*) { return true; })) {
+    for (const CLI::App* verb :
+         app->get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); })) {
         text += two_columns(verb->get_name(), verb->get_description());
     }
     return text.empty() ? text : "\nVerbs:\n" + text;

@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <iostream>
 #include <utility>
 #include <vector>
 
@@ -52,10 +53,13 @@ TEST_F(Links, lead_to_objects_whatever_their_length) {
 TEST_F(Links, of_other_file_systems_lead_to_objects) {
     for (const std::string type : {"xfs", "btrfs", "ext4"}) {
         const MountedImage image(type, at(type + ".img"), at(type));
-        if (image) {
-            SCOPED_TRACE(type);
-            expect_objects_in(image.folder());
+        if (!image) {
+            std::cerr << "left out: links of " << type
+                      << ", which cannot be made or mounted here\n";
+            continue;
         }
+        SCOPED_TRACE(type);
+        expect_objects_in(image.folder());
     }
 }
 
